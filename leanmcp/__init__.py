@@ -1,0 +1,45 @@
+"""leanmcp: a lean, fast runtime for MCP tool servers (protocol revision 2026-07-28).
+
+Names load on first use, so that a command line or a client pays for nothing it does not need.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from .errors import MCPError, ToolError
+    from .fields import Field, Header, Model
+    from .limits import Limits
+    from .server.app import MCPServer
+    from .server.context import Context
+
+__all__ = ["Context", "Field", "Header", "Limits", "MCPError", "MCPServer", "Model", "ToolError", "__version__"]
+
+_HOMES = {
+    "Context": ".server.context",
+    "Field": ".fields",
+    "Header": ".fields",
+    "Limits": ".limits",
+    "MCPError": ".errors",
+    "MCPServer": ".server.app",
+    "Model": ".fields",
+    "ToolError": ".errors",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'leanmcp' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(home, __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

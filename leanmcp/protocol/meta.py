@@ -1,0 +1,110 @@
+"""Protocol versions and the `_meta` object that every request carries.
+
+In: the raw `params` of one request. Out: typed params, or MalformedMeta / InvalidParams raised.
+Spec 2026-07-28: basic/index, "`_meta`"; basic/versioning, "Protocol Version Negotiation".
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from ..errors import InvalidParams, MalformedMeta
+
+PREFIX = "io.modelcontextprotocol/"
+PROTOCOL_VERSION = PREFIX + "protocolVersion"
+CLIENT_CAPABILITIES = PREFIX + "clientCapabilities"
+CLIENT_INFO = PREFIX + "clientInfo"
+LOG_LEVEL = PREFIX + "logLevel"
+SERVER_INFO = PREFIX + "serverInfo"
+
+MODERN_VERSIONS = ("2026-07-28",)
+"""Versions that carry their metadata in each request, newest first."""
+
+LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+
+
+class ClientInfo(msgspec.Struct, frozen=True):
+    """What a client calls itself; for logs and displays only."""
+
+    name: str
+    version: str
+    title: str | None = None
+
+
+class RequestMeta(msgspec.Struct, frozen=True):
+    """The reserved members of a request's `_meta`; others are left alone."""
+
+    protocol_version: str = msgspec.field(name=PROTOCOL_VERSION)
+    client_capabilities: dict[str, msgspec.Raw] = msgspec.field(name=CLIENT_CAPABILITIES)
+    client_info: ClientInfo | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name=CLIENT_INFO)
+    progress_token: int | str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="progressToken")
+    log_level: LogLevel | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name=LOG_LEVEL)
+
+
+class Params(msgspec.Struct, frozen=True):
+    """What the params of every request have."""
+
+    meta: RequestMeta = msgspec.field(name="_meta")
+
+
+class ListParams(Params, frozen=True):
+    """Params of the list methods."""
+
+    cursor: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class CallToolParams(Params, frozen=True, kw_only=True):
+    """Params of tools/call; the arguments stay bytes until the tool is known."""
+
+    name: str
+    arguments: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+P = TypeVar("P", bound=Params)
+
+
+def decode_params(raw: msgspec.Raw | bytes, decoder: msgspec.json.Decoder[P]) -> P:
+    """Return `raw` decoded by `decoder`.
+
+    Raises:
+        MalformedMeta: `_meta` is missing or one of its reserved members has the wrong type.
+        InvalidParams: anything else in the params has the wrong type.
+    """
+    try:
+        return decoder.decode(raw)
+    except (msgspec.DecodeError, RecursionError) as fault:
+        raise _explain(raw, fault) from None
+
+
+_decode_meta = msgspec.json.Decoder(Params).decode
+_REQUIRED = {PROTOCOL_VERSION: "a string such as " + repr(MODERN_VERSIONS[0]), CLIENT_CAPABILITIES: "an object"}
+
+
+def _explain(raw: msgspec.Raw | bytes, fault: Exception) -> InvalidParams:
+    """Tell a fault in `_meta` from one elsewhere in the params."""
+    try:
+        _decode_meta(raw)
+    except (msgspec.DecodeError, RecursionError) as meta_fault:
+        return MalformedMeta(_explain_meta(raw, meta_fault))
+    return InvalidParams(f"Invalid params: {plain(fault)}")
+
+
+def _explain_meta(raw: msgspec.Raw | bytes, fault: Exception) -> str:
+    try:
+        params: Any = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return f"Invalid params: {plain(fault)}"
+    meta = params.get("_meta", {}) if isinstance(params, dict) else {}
+    if not isinstance(meta, dict):
+        return "params._meta must be an object"
+    missing = [f"{name} ({shape})" for name, shape in _REQUIRED.items() if name not in meta]
+    if missing:
+        return f"params._meta lacks {' and '.join(missing)}"
+    return f"Invalid params._meta: {plain(fault)}"
+
+
+def plain(fault: Exception) -> str:
+    """Return msgspec's sentence about a fault without its `$` notation."""
+    return str(fault).replace(" - at `$.", " at `params.").replace(" - at `$", " at `params")

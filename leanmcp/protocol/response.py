@@ -1,0 +1,76 @@
+"""One HTTP response as bytes.
+
+In: status, content type, body segments. Out: the head, with `Date` and `Content-Length`.
+RFC 9110 6.6.1 (Date), 8.6 (Content-Length), 15 (status codes); RFC 9112.
+"""
+
+from __future__ import annotations
+
+import time
+from email.utils import formatdate
+from http import HTTPStatus
+
+from .jsonrpc import Segments
+
+STATUS_LINE = {status.value: b"HTTP/1.1 %d %s\r\n" % (status.value, status.phrase.encode()) for status in HTTPStatus}
+JSON, SSE, HTML, NOTHING = b"application/json", b"text/event-stream", b"text/html; charset=utf-8", b""
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+class Response:
+    """An answer that is complete: status, body segments and the fields that differ from answer to answer.
+
+    Args:
+        status: HTTP status.
+        body: segments, written in order and never joined when they are large.
+        content_type: media type of the body; NOTHING leaves it out.
+        fields: further header lines, each ended by CRLF.
+        close: whether the connection ends with this answer.
+    """
+
+    __slots__ = ("body", "close", "content_type", "fields", "status")
+
+    def __init__(
+        self, status: int, body: Segments, content_type: bytes = JSON, fields: bytes = b"", close: bool = False
+    ) -> None:
+        self.status = status
+        self.body = body
+        self.content_type = content_type
+        self.fields = fields
+        self.close = close
+
+
+class HeadEncoder:
+    """Encodes response heads; everything up to the length is kept for a second, because `Date` is."""
+
+    __slots__ = ("_expires", "_kept")
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, bytes, bytes, bool], bytes] = {}
+        self._expires = 0.0
+
+    def encode(self, response: Response, length: int, close: bool) -> bytes:
+        """Return the head of `response` for a body of `length` bytes, ended by the empty line."""
+        now = time.time()
+        if now >= self._expires:
+            self._kept.clear()
+            self._expires = float(int(now) + 1)
+        key = response.status, response.content_type, response.fields, close
+        start = self._kept.get(key)
+        if start is None:
+            start = self._kept[key] = self._start(response, close, now)
+        if response.status in _BODYLESS:
+            return start + b"\r\n"
+        return b"%sContent-Length: %d\r\n\r\n" % (start, length)
+
+    def _start(self, response: Response, close: bool, now: float) -> bytes:
+        lines = [STATUS_LINE[response.status], b"Date: ", formatdate(now, usegmt=True).encode(), b"\r\n"]
+        if response.content_type:
+            lines += [b"Content-Type: ", response.content_type, b"\r\nCache-Control: no-store\r\n"]
+        lines.append(response.fields)
+        if close:
+            lines.append(b"Connection: close\r\n")
+        return b"".join(lines)
+
+
+_BODYLESS = frozenset({204, 304})

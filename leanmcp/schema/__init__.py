@@ -1,0 +1,1 @@
+"""JSON Schema: faults of a value against a schema, and their wording."""

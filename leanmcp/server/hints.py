@@ -1,0 +1,92 @@
+"""Texts for people who call the endpoint by hand: what is missing, and one complete call.
+
+Only failure paths come here.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import shlex
+from typing import Any
+
+import msgspec
+
+from ..errors import HeaderMismatch, MalformedMeta, MCPError
+from ..protocol.http11 import Head, Request
+from ..protocol.meta import CLIENT_CAPABILITIES, MODERN_VERSIONS, PROTOCOL_VERSION
+
+_EXAMPLE = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+
+
+def missing_headers(head: Head, message: dict[str, Any] | None) -> list[str]:
+    """Return the header fields that a call must have and `head` has not."""
+    wanted = ["Content-Type", "MCP-Protocol-Version", "Mcp-Method"]
+    if message is not None and message.get("method") == "tools/call":
+        wanted.append("Mcp-Name")
+    return [name for name in wanted if name.lower() not in head.headers]
+
+
+def with_missing(error: MCPError, request: Request, path: str) -> MCPError:
+    """Return `error` with everything that the request lacks and the call that would have worked."""
+    message = _message(request.body)
+    missing = missing_headers(request.head, message)
+    meta = (message.get("params") or {}).get("_meta") or {} if isinstance(message.get("params"), dict) else {}
+    missing += [f"params._meta {name}" for name in (PROTOCOL_VERSION, CLIENT_CAPABILITIES) if name not in meta]
+    if not missing:
+        return error
+    versions = ", ".join(MODERN_VERSIONS)
+    text = f"{error.message}. Missing: {', '.join(missing)} (this server speaks {versions}). "
+    text += curl(request.head, path, message)
+    return (MalformedMeta if isinstance(error, MalformedMeta) else HeaderMismatch)(text, error.data)
+
+
+def curl(head: Head, path: str, message: dict[str, Any] | None = None) -> str:
+    """Return a complete curl command for `message`, or for tools/list."""
+    call = _complete(message or _EXAMPLE)
+    fields = {
+        "Content-Type": "application/json",
+        "MCP-Protocol-Version": MODERN_VERSIONS[0],
+        "Mcp-Method": call["method"],
+    }
+    if call["method"] == "tools/call":
+        fields["Mcp-Name"] = _header_value(str(call["params"].get("name", "")))
+    lines = [f"curl http://{head.headers.get('host', '127.0.0.1:8000')}{path}"]
+    lines += [f"-H {shlex.quote(f'{name}: {value}')}" for name, value in fields.items()]
+    lines.append(f"-d {shlex.quote(msgspec.json.encode(call).decode())}")
+    return "A complete call: " + " ".join(lines)
+
+
+def page(name: str, path: str) -> bytes:
+    """Return the small page behind `GET /`."""
+    title, where = html.escape(name), html.escape(path)
+    return (
+        f"<!doctype html><title>{title}</title><p><b>{title}</b> is an MCP server. "
+        f"Its endpoint is <code>POST {where}</code> (protocol revision {MODERN_VERSIONS[0]}).</p>\n"
+    ).encode("utf-8", "replace")
+
+
+def _message(body: bytes) -> dict[str, Any]:
+    try:
+        message = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+def _complete(message: dict[str, Any]) -> dict[str, Any]:
+    """Return `message` with every required member, shortened where the caller's own values are long."""
+    params = message.get("params")
+    params = dict(params) if isinstance(params, dict) else {}
+    method = message.get("method")
+    call: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method if isinstance(method, str) else "tools/list"}
+    if len(msgspec.json.encode(params)) > 1000:
+        params = {"name": params.get("name"), "arguments": {}} if call["method"] == "tools/call" else {}
+    params["_meta"] = {PROTOCOL_VERSION: MODERN_VERSIONS[0], CLIENT_CAPABILITIES: {}}
+    return {**call, "params": params}
+
+
+def _header_value(text: str) -> str:
+    if text.isascii() and text.isprintable() and text == text.strip():
+        return text
+    return f"=?base64?{base64.b64encode(text.encode()).decode()}?="

@@ -1,0 +1,213 @@
+"""The Streamable HTTP binding: one Request in, one Response out.
+
+Checks run in the order of the specification's clauses: Host and Origin, path and method, content type, JSON, `_meta`,
+protocol version, mirrored headers, method. What depends on the head alone is worked out once for each distinct head
+and kept on it, because a client on a kept connection sends the same head again and again.
+Spec 2026-07-28: basic/transports/streamable-http.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any
+
+import msgspec
+
+from ..errors import (
+    HeaderMismatch,
+    InternalError,
+    InvalidRequest,
+    MalformedMeta,
+    MCPError,
+    UnsupportedProtocolVersion,
+)
+from ..logs import logger
+from ..protocol import jsonrpc
+from ..protocol.headers import HostRule, decode_value
+from ..protocol.http11 import Head, Request
+from ..protocol.jsonrpc import RequestId, Segments
+from ..protocol.meta import MODERN_VERSIONS, Params, decode_params
+from ..protocol.response import HTML, JSON, NOTHING, SSE, Response
+from . import hints
+from .app import MCPServer
+
+_JSON_TYPES = ("application/json", "application/*", "*/*")
+_ACCEPTED = Response(202, [], NOTHING)
+_any_params = msgspec.json.Decoder(Params)
+
+
+class Plan:
+    """What the head of a request says, checked as far as a head can be."""
+
+    __slots__ = ("fault", "method", "name", "refusal", "sse", "version")
+
+    def __init__(self) -> None:
+        self.refusal: Response | None = None
+        self.version: str | None = None
+        self.method: str | None = None
+        self.name: str | None = None
+        self.fault: HeaderMismatch | None = None
+        self.sse = False
+
+
+class HTTPEndpoint:
+    """Answers the requests of every connection of one server.
+
+    Args:
+        server: whose methods are served.
+        path: the MCP endpoint; both slash forms are served.
+        rule: which Host and Origin may call.
+    """
+
+    def __init__(self, server: MCPServer, path: str = "/mcp", rule: HostRule | None = None) -> None:
+        if not path.startswith("/"):
+            raise ValueError(f"path={path!r}: an endpoint path starts with '/', such as '/mcp'")
+        self._server = server
+        self._methods = server.methods
+        self._limits = server.limits
+        self._rule = rule or HostRule()
+        self.path = path.rstrip("/") or "/"
+        self._paths = {self.path, self.path.rstrip("/") + "/"}
+
+    # --- the head ---------------------------------------------------------------------------------------------------
+
+    def admit(self, head: Head) -> Response | None:
+        """Return the refusal of a request whose body need not be read, or None."""
+        return self._plan(head).refusal
+
+    def _plan(self, head: Head) -> Plan:
+        plan = head.plan
+        if not isinstance(plan, Plan):
+            plan = head.plan = Plan()
+            plan.refusal = self._refusal(head)
+            if plan.refusal is None:
+                self._read_mirrors(head, plan)
+                accept = head.headers.get("accept", "").lower()
+                plan.sse = "text/event-stream" in accept and not any(kind in accept for kind in _JSON_TYPES)
+        return plan
+
+    def _refusal(self, head: Head) -> Response | None:
+        """Steps 1 and 2: Host, Origin, path, method, content type."""
+        host, origin = head.headers.get("host", ""), head.headers.get("origin")
+        if not self._rule.host(host):
+            text = f"Host {host[:100]!r} is not served here; add it with allowed_hosts=[{host[:100]!r}]"
+            logger.warning("refused a request: %s", text)
+            return _refuse(421, text)
+        if origin is not None and not self._rule.origin(origin):
+            text = f"Origin {origin[:100]!r} may not call this server; add it with allowed_origins=[{origin[:100]!r}]"
+            logger.warning("refused a request: %s", text)
+            return _refuse(403, text)
+        if head.path not in self._paths:
+            if head.path == "/" and head.method in ("GET", "HEAD"):
+                return Response(200, [hints.page(self._server.name, self.path)], HTML)
+            return _refuse(404, f"Nothing is served at {head.path[:100]}; the MCP endpoint is POST {self.path}")
+        if head.method != "POST":
+            text = (
+                f"{head.method} is not served; the MCP endpoint takes POST {self.path}. {hints.curl(head, self.path)}"
+            )
+            return _refuse(405, text, b"Allow: POST\r\n")
+        media_type = head.headers.get("content-type", "").partition(";")[0].strip(" \t").lower()
+        if media_type != "application/json":
+            missing = ", ".join(hints.missing_headers(head, None))
+            text = f"Content-Type must be application/json, not {media_type[:100]!r}. Missing: {missing or 'nothing else'}. "
+            return _refuse(415, text + hints.curl(head, self.path))
+        return None
+
+    def _read_mirrors(self, head: Head, plan: Plan) -> None:
+        headers = head.headers
+        plan.version = headers.get("mcp-protocol-version")
+        plan.method = headers.get("mcp-method")
+        name = headers.get("mcp-name")
+        try:
+            for field in ("mcp-protocol-version", "mcp-method", "mcp-name"):
+                if field in head.repeated:
+                    raise HeaderMismatch(f"{field} is sent more than once")
+                if not headers.get(field, "").isascii():
+                    raise HeaderMismatch(f"{field} holds a byte outside ASCII")
+            plan.name = None if name is None else decode_value("Mcp-Name", name)
+        except HeaderMismatch as fault:
+            plan.fault = fault
+
+    # --- the whole request --------------------------------------------------------------------------------------------
+
+    def respond(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+        """Return the answer to `request`, or a coroutine that gives it once the tool has run."""
+        head = request.head
+        plan = head.plan
+        if not isinstance(plan, Plan):
+            plan = self._plan(head)
+        if plan.refusal is not None:
+            return plan.refusal
+        request_id: RequestId | None = None
+        try:
+            envelope = jsonrpc.decode(request.body, self._limits)
+            if envelope.id is msgspec.UNSET:
+                return _ACCEPTED
+            request_id = envelope.id
+            method = self._methods.get(envelope.method)
+            params = decode_params(envelope.params, _any_params if method is None else method.decoder)
+            if (
+                plan.fault is not None
+                or plan.version != params.meta.protocol_version
+                or plan.version not in MODERN_VERSIONS
+                or plan.method != envelope.method
+            ):
+                raise self._mismatch(plan, envelope.method, params)
+            if method is None:
+                raise self._server.unknown_method(envelope.method)
+            if method.mirrors_name and plan.name != params.name:
+                raise _differs("Mcp-Name", plan.name, params.name, "params.name")
+            answer = method.handle(params, request_id, head)
+        except MCPError as error:
+            return self._error(error, request_id, request, plan)
+        if isinstance(answer, list):
+            return Response(200, answer) if not plan.sse else _as_event(answer)
+        return self._finish(answer, request_id, request, plan)
+
+    async def _finish(
+        self, answer: Coroutine[Any, Any, Segments], request_id: RequestId, request: Request, plan: Plan
+    ) -> Response:
+        try:
+            segments = await answer
+        except MCPError as error:
+            return self._error(error, request_id, request, plan)
+        except Exception:
+            logger.exception("a request failed inside leanmcp")
+            return self._error(InternalError("Internal error"), request_id, request, plan)
+        return Response(200, segments) if not plan.sse else _as_event(segments)
+
+    def _mismatch(self, plan: Plan, method: str, params: Params) -> MCPError:
+        """Return the first of steps 6 to 8 that fails."""
+        version = params.meta.protocol_version
+        if plan.fault is not None:
+            return plan.fault
+        if plan.version != version:
+            return _differs("MCP-Protocol-Version", plan.version, version, "params._meta protocolVersion")
+        if plan.version not in MODERN_VERSIONS:
+            return UnsupportedProtocolVersion(version, MODERN_VERSIONS)
+        return _differs("Mcp-Method", plan.method, method, "method")
+
+    def _error(self, error: MCPError, request_id: RequestId | None, request: Request, plan: Plan) -> Response:
+        """Return the error response; what is missing is listed with one complete call."""
+        if request_id is None:
+            request_id = error.request_id
+        if isinstance(error, MalformedMeta | HeaderMismatch):
+            error = hints.with_missing(error, request, self.path)
+        response = Response(error.http_status, [jsonrpc.encode_error(error, request_id)])
+        return _as_event(response.body) if plan.sse and error.http_status == 200 else response
+
+
+def _differs(header: str, sent: str | None, expected: str, member: str) -> HeaderMismatch:
+    if sent is None:
+        return HeaderMismatch(f"Header mismatch: {header} is missing; it must mirror {member} {expected[:100]!r}")
+    return HeaderMismatch(f"Header mismatch: {header} is {sent[:100]!r} but {member} is {expected[:100]!r}")
+
+
+def _refuse(status: int, text: str, fields: bytes = b"") -> Response:
+    """Return a refusal as a JSON-RPC error without id."""
+    return Response(status, [jsonrpc.encode_error(InvalidRequest(text), None)], JSON, fields)
+
+
+def _as_event(segments: Segments) -> Response:
+    """Return the answer as an event stream of one event, for a client that accepts nothing else (policy P6)."""
+    return Response(200, [b"event: message\ndata: ", *segments, b"\n\n"], SSE, b"X-Accel-Buffering: no\r\n")

@@ -1,0 +1,108 @@
+"""The stdio binding: lines in, response segments out, on one shared channel.
+
+In: one line at a time. Out: `send(segments)` for each answer, in the order in which calls end.
+Spec 2026-07-28: basic/transports/stdio; basic/patterns/cancellation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import msgspec
+
+from ..errors import InternalError, InvalidRequest, MCPError, UnsupportedProtocolVersion
+from ..logs import logger
+from ..protocol import jsonrpc
+from ..protocol.jsonrpc import RequestId, Segments
+from ..protocol.meta import MODERN_VERSIONS, Params, decode_params
+from .app import MCPServer
+
+Send = Callable[[Segments], None]
+_any_params = msgspec.json.Decoder(Params)
+
+
+class CancelledParams(msgspec.Struct):
+    """Params of notifications/cancelled."""
+
+    request_id: int | str = msgspec.field(name="requestId")
+
+
+_decode_cancelled = msgspec.json.Decoder(CancelledParams).decode
+
+
+class LineEndpoint:
+    """Answers the lines of one byte stream.
+
+    Args:
+        server: whose methods are served.
+        send: takes the segments of one message; framing is the transport's.
+    """
+
+    __slots__ = ("_loop", "_methods", "_send", "_server", "calls")
+
+    def __init__(self, server: MCPServer, send: Send) -> None:
+        self._server = server
+        self._methods = server.methods
+        self._send = send
+        self._loop = asyncio.get_running_loop()
+        self.calls: dict[RequestId, asyncio.Task[None]] = {}
+        """Calls in flight by id; 1 and "1" are different ids."""
+
+    def receive(self, line: bytes | None) -> None:
+        """Take one line; None stands for one that was longer than the limit allows."""
+        request_id: RequestId | None = None
+        try:
+            if line is None:
+                raise InvalidRequest(f"Invalid request: longer than {self._server.limits.max_line_size} bytes")
+            envelope = jsonrpc.decode(line, self._server.limits)
+            if envelope.id is msgspec.UNSET:
+                return self._notified(envelope.method, envelope.params)
+            request_id = envelope.id
+            if request_id in self.calls:
+                raise InvalidRequest(f"Invalid request: id {str(request_id)[:64]!r} is still in flight")
+            method = self._methods.get(envelope.method)
+            if method is None and envelope.method == "initialize":
+                raise self._server.unknown_method(envelope.method)
+            params = decode_params(envelope.params, _any_params if method is None else method.decoder)
+            if params.meta.protocol_version not in MODERN_VERSIONS:
+                raise UnsupportedProtocolVersion(params.meta.protocol_version, MODERN_VERSIONS)
+            if method is None:
+                raise self._server.unknown_method(envelope.method)
+            answer = method.handle(params, request_id, None)
+        except MCPError as error:
+            if line is None or line.strip():  # a blank line is no message
+                self._send([jsonrpc.encode_error(error, error.request_id if request_id is None else request_id)])
+            return None
+        if isinstance(answer, list):
+            self._send(answer)
+        else:
+            self.calls[request_id] = self._loop.create_task(self._run(request_id, answer))
+        return None
+
+    async def _run(self, request_id: RequestId, answer: Coroutine[Any, Any, Segments]) -> None:
+        try:
+            segments = await answer
+        except MCPError as error:
+            segments = [jsonrpc.encode_error(error, request_id)]
+        except asyncio.CancelledError:
+            self.calls.pop(request_id, None)
+            raise  # nothing more is sent for a cancelled id
+        except Exception:
+            logger.exception("a request failed inside leanmcp")
+            segments = [jsonrpc.encode_error(InternalError("Internal error"), request_id)]
+        self.calls.pop(request_id, None)
+        self._send(segments)
+
+    def _notified(self, method: str, params: msgspec.Raw) -> None:
+        """Cancel the call that notifications/cancelled names; other, unknown or malformed notifications are ignored."""
+        if method != "notifications/cancelled":
+            return
+        try:
+            request_id = _decode_cancelled(params).request_id
+        except (msgspec.DecodeError, RecursionError):
+            return
+        task = self.calls.get(request_id)
+        if task is not None:
+            task.cancel()

@@ -1,0 +1,173 @@
+"""What happens after msgspec refused arguments: accept them after all where JSON Schema would, or say what is wrong.
+
+In: the raw argument bytes and the root node of the tool. Out: bytes that the typed decoder takes, or faults.
+Loaded by the first refused call. Policy P1: 5.0 is an integer; a text is read as JSON once, at the top, where no
+string fits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from ..schema import faults as say
+from ..schema.faults import Fault, path_text
+from .branches import branch, is_integral
+from .explain import explain
+from .nodes import (
+    ArrayNode,
+    ChoiceNode,
+    MapNode,
+    Node,
+    NumberNode,
+    RefNode,
+    UnionNode,
+    admits_string,
+)
+
+__all__ = ["faults_of", "recover"]
+
+MAX_NUMBER_TEXT = 400
+
+
+def _number(text: str) -> float | Decimal:
+    """Keep the digits that a float would lose, for Decimal parameters."""
+    value = float(text)
+    if value == 0 or math.isinf(value) or len(text) > MAX_NUMBER_TEXT or repr(value) == text:
+        return value
+    return Decimal(text)
+
+
+_plain = msgspec.json.Decoder(float_hook=_number).decode
+_encode = msgspec.json.Encoder(decimal_format="number").encode
+UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeError)
+
+
+def recover(
+    raw: bytes | msgspec.Raw, root: RefNode, decode: Callable[[bytes], msgspec.Struct], *, coerce: bool
+) -> msgspec.Struct | list[Fault]:
+    """Return the decoded arguments after all, or everything that is wrong with them.
+
+    Args:
+        decode: the typed decoder that refused `raw`.
+        coerce: read strings as JSON where the parameter admits no string.
+    """
+    try:
+        arguments = _plain(raw)
+    except UNREADABLE as error:
+        return [_own_sentence(error)]
+    if arguments is None:
+        arguments = {}
+    if not isinstance(arguments, dict):
+        return [Fault("", say.expected("object"), arguments, "type")]
+    if coerce:
+        _read_texts(root, arguments)
+    faults = explain(root, arguments)
+    if faults:
+        return faults
+    try:
+        return decode(_encode(_fold(root, arguments)))
+    except UNREADABLE as error:
+        return [_own_sentence(error)]
+    except ValueError as error:
+        return [Fault("", f"Input cannot be read: {error}")]
+
+
+def faults_of(raw: bytes | msgspec.Raw, root: RefNode) -> list[Fault]:
+    """Return what the schema has against arguments that the typed decoder took."""
+    return explain(root, _plain(raw), max_steps=None)
+
+
+def _read_texts(root: RefNode, arguments: dict[str, Any]) -> None:
+    for entry in root.target.properties:
+        text = arguments.get(entry.wire_name)
+        if not isinstance(text, str) or admits_string(entry.node):
+            continue
+        try:
+            value = _plain(text)
+        except UNREADABLE:
+            continue
+        # A text that means another type is reported as the text that was sent.
+        if not any(fault.kind == "type" and not fault.path for fault in explain(entry.node, value)):
+            arguments[entry.wire_name] = value
+
+
+def _fold(root: Node, arguments: Any) -> Any:
+    """Turn 5.0 into 5 in place wherever an integer is asked for and a float is not."""
+    holder = [arguments]
+    todo: list[tuple[Any, Any, Node]] = [(holder, 0, root)]
+    while todo:
+        container, key, node = todo.pop()
+        value = container[key]
+        if isinstance(node, UnionNode):
+            parts = branch(node, value)
+            if len(parts) > 1 and not isinstance(value, dict | list):
+                parts = [part for part in parts if not _takes_integer(part)] or parts
+            node = parts[0] if parts else node
+        if isinstance(value, float | Decimal):
+            if _takes_integer(node) and is_integral(value):
+                container[key] = int(value)
+        elif isinstance(value, list | dict):
+            todo.extend((value, at, part) for at, part in _inside(node, value))
+    return holder[0]
+
+
+def _takes_integer(node: Node) -> bool:
+    return isinstance(node, ChoiceNode) or (isinstance(node, NumberNode) and node.kind == "int")
+
+
+def _inside(node: Node, value: list[Any] | dict[str, Any]) -> list[tuple[Any, Node]]:
+    if isinstance(node, ArrayNode) and isinstance(value, list):
+        if node.prefix:
+            return list(zip(range(len(value)), node.prefix, strict=False))
+        return [] if node.items is None else [(at, node.items) for at in range(len(value))]
+    if isinstance(node, MapNode) and isinstance(value, dict):
+        return [(name, node.value) for name in value]
+    if isinstance(node, RefNode) and node.target.positional and isinstance(value, list):
+        shift = node.target.tag_field is not None
+        nodes = [entry.node for entry in node.target.properties]
+        return [(at + shift, part) for at, part in enumerate(nodes) if at + shift < len(value)]
+    if isinstance(node, RefNode) and isinstance(value, dict):
+        return [(entry.wire_name, entry.node) for entry in node.target.properties if entry.wire_name in value]
+    return []
+
+
+# msgspec's own sentences, for what the nodes do not know: a class's own checks, limits of the decoder ----------------
+
+
+def _own_sentence(error: BaseException) -> Fault:
+    if isinstance(error, RecursionError):
+        return Fault("", say.TOO_DEEP)
+    text = str(error)
+    if not isinstance(error, msgspec.ValidationError):
+        detail = text.removeprefix("JSON is malformed: ")
+        return Fault("", f"Input is not valid JSON: {detail}")
+    message, _, place = text.rpartition(" - at `")
+    if not message or not place.endswith("`"):
+        message, place = text, "$`"
+    return Fault(path_text(_place(place.removesuffix("`"))), _reworded(message))
+
+
+def _place(text: str) -> list[str | int]:
+    """Read `$.books[0].year`."""
+    parts: list[str | int] = []
+    for piece in text.removeprefix("key` in `").removeprefix("$").replace("[", ".[").split("."):
+        index = piece.strip("[]")
+        if index:
+            parts.append(int(index) if piece.startswith("[") and index.isdecimal() else index)
+    return parts
+
+
+def _reworded(message: str) -> str:
+    words = {"int": "integer", "float": "number", "str": "string", "bool": "boolean", "null": "null"}
+    if message.startswith("Expected `"):
+        inner = message.removeprefix("Expected `").partition("`, got")[0].strip("`")
+        names = [words.get(name.strip(), name.strip()) for name in inner.split("|")]
+        return say.expected(*names)
+    if message == "Number out of range":
+        return say.NOT_FINITE
+    return message.replace("`", "'")

@@ -1,0 +1,283 @@
+"""The signature of a tool function: published inputSchema, compiled argument decoder, refusals.
+
+In: a callable. Out: `Signature`, made once at registration; a call uses `decode` and, after it failed, `recover`.
+Spec 2026-07-28: server/tools, "Tool" (inputSchema) and "Error Handling" (input validation errors are tool errors).
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from ..constraints import FieldExtra, absent
+from . import metadata
+from .derive import Deriver
+from .nodes import ForeignNode, Node, ObjectNode, Property, RefNode, walk
+from .publish import Nullable, Options, publish, publish_arguments
+from .source import Source
+
+if typing.TYPE_CHECKING:
+    from ..schema.faults import Fault
+
+__all__ = ["InvalidArguments", "Output", "Signature", "derive_output"]
+
+# Defaults of these types are handed to msgspec as they are; every other object comes from a factory that returns that
+# very object, because msgspec would copy or refuse mutable ones.
+CONSTANTS = (type(None), bool, int, float, str, bytes)
+KINDS = inspect.Parameter
+
+
+class InvalidArguments(Exception):
+    """Arguments were refused.
+
+    Args:
+        text: the whole refusal, for the model.
+        faults: one by one.
+    """
+
+    def __init__(self, text: str, faults: list[Fault]) -> None:
+        super().__init__(text)
+        self.text = text
+        self.faults = faults
+
+
+class _Loose(msgspec.ValidationError):
+    """msgspec took what the published schema refuses; `recover` says why."""
+
+
+class Signature:
+    """What a tool's function takes.
+
+    Attributes:
+        input_schema: the published schema, an object at the root.
+        decode: JSON bytes to the argument Struct; raises what msgspec raises.
+        positional: `function(*msgspec.structs.astuple(arguments))` is a right call.
+        context_parameter: name of the parameter that gets the Context, None when there is none.
+        return_annotation: resolved, `inspect.Signature.empty` when there is none.
+        scope: names that were visible around the function, for `derive_output`.
+    """
+
+    __slots__ = (
+        "_coerce",
+        "_echo_values",
+        "_names",
+        "_positional_only",
+        "_root",
+        "_tool_name",
+        "_typed",
+        "context_parameter",
+        "decode",
+        "input_schema",
+        "positional",
+        "return_annotation",
+        "scope",
+    )
+
+    input_schema: dict[str, Any]
+    decode: Callable[[bytes | msgspec.Raw], Struct]
+    positional: bool
+    context_parameter: str | None
+    return_annotation: Any
+    scope: dict[str, Any]
+    _root: RefNode
+    _typed: Callable[[bytes | msgspec.Raw], Struct]
+    _tool_name: str
+    _coerce: bool
+    _echo_values: bool
+    _positional_only: tuple[str, ...]
+    _names: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        function: Callable[..., Any],
+        *,
+        tool_name: str,
+        extra_args: Literal["forbid", "ignore"] = "forbid",
+        coerce: bool = True,
+        echo_values: bool = True,
+        schema_titles: bool = True,
+        nullable: Nullable = "anyOf",
+        inline_schemas: bool = False,
+        context_type: type | None = None,
+        descriptions: Mapping[str, str] | None = None,
+    ) -> Signature:
+        """Read a callable once.
+
+        Args:
+            descriptions: texts for parameters that have none of their own, such as those of the docstring.
+
+        Raises:
+            TypeError: a parameter cannot be an argument; the text names tool, parameter and the way out.
+        """
+        source = Source(function, tool_name, context_type)
+        deriver = Deriver(tool_name, source.scope)
+        properties: list[Property] = []
+        fields: list[tuple[str, Any, Any]] = []
+        for parameter in source.parameters:
+            entry, settings = _property(source, deriver, parameter)
+            text = (descriptions or {}).get(entry.name)
+            if text and entry.node.notes.description is None:
+                entry.node.notes = msgspec.structs.replace(entry.node.notes, description=text)
+            properties.append(entry)
+            fields.append((entry.name, entry.node.annotation, _struct_field(entry, settings)))
+        _check_names(tool_name, properties)
+
+        self = cls()
+        closed = extra_args == "forbid"
+        arguments = msgspec.defstruct(
+            f"{tool_name}Arguments".replace(".", "_"),
+            fields,
+            kw_only=True,
+            forbid_unknown_fields=closed,
+            gc=False,
+            module=__name__,
+        )
+        root = ObjectNode(name="arguments", annotation=arguments, properties=properties, closed=closed)
+        self._root = RefNode(target=root, annotation=arguments)
+        self._typed = _decoder(self._root)
+        self.decode = self._typed if all(node.exact for node in walk(self._root)) else self._checked
+        options = Options(schema_titles=schema_titles, nullable=nullable, inline_schemas=inline_schemas)
+        self.input_schema = publish_arguments(tool_name, properties, closed=closed, options=options)
+        self._tool_name, self._coerce, self._echo_values = tool_name, coerce, echo_values
+        self.context_parameter = source.context_parameter
+        self.return_annotation = source.return_annotation
+        self.scope = source.scope
+        kinds = {parameter.name: parameter.kind for parameter in source.parameters}
+        self._positional_only = tuple(name for name, kind in kinds.items() if kind is KINDS.POSITIONAL_ONLY)
+        self._names = tuple(name for name, kind in kinds.items() if kind is not KINDS.POSITIONAL_ONLY)
+        self.positional = source.context_parameter is None and KINDS.KEYWORD_ONLY not in kinds.values()
+        return self
+
+    def bind(self, arguments: Struct) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return positional and keyword arguments for any signature; the caller adds the context parameter by name."""
+        positional = tuple(getattr(arguments, name) for name in self._positional_only)
+        return positional, {name: getattr(arguments, name) for name in self._names}
+
+    def recover(self, raw: bytes | msgspec.Raw) -> Struct:
+        """Return the arguments that `decode` refused but JSON Schema allows.
+
+        Raises:
+            InvalidArguments: every fault, in words.
+        """
+        from ..schema.faults import phrase
+        from .recover import recover
+
+        found = recover(raw, self._root, self.decode, coerce=self._coerce)
+        if isinstance(found, list):
+            raise InvalidArguments(phrase(self._tool_name, found, echo_values=self._echo_values), found)
+        return found
+
+    def _checked(self, raw: bytes | msgspec.Raw) -> Struct:
+        """Decode, then ask the explainer too: some constraint of this tool is beyond msgspec."""
+        from .recover import faults_of
+
+        arguments = self._typed(raw)
+        if faults_of(raw, self._root):
+            raise _Loose("refused by the published schema")
+        return arguments
+
+
+class Output(Struct, frozen=True):
+    """What a tool returns.
+
+    Args:
+        schema: its JSON Schema; a class stands at the root itself.
+        decode: the typed decoder of such a value's JSON.
+    """
+
+    node: Node
+    schema: dict[str, Any]
+    decode: Callable[[bytes | msgspec.Raw], Any]
+
+
+def derive_output(
+    annotation: Any,
+    *,
+    tool_name: str,
+    schema_titles: bool = True,
+    nullable: Nullable = "anyOf",
+    inline_schemas: bool = False,
+    scope: dict[str, Any] | None = None,
+) -> Output:
+    """Return node, schema and decoder of a return annotation.
+
+    Args:
+        scope: `Signature.scope`, for classes that were made inside a function.
+
+    Raises:
+        TypeError: the type has no JSON form; the text names the tool and the type.
+    """
+    node = Deriver(tool_name, scope, output=True).derive(annotation, "return value")
+    options = Options(schema_titles=schema_titles, nullable=nullable, inline_schemas=inline_schemas, output=True)
+    return Output(node, publish(node, options), _decoder(node))
+
+
+def _decoder(root: Node) -> Callable[[bytes | msgspec.Raw], Any]:
+    """Compile the typed decoder, with the converters of foreign types."""
+    foreign = {node.annotation: node.convert for node in walk(root) if isinstance(node, ForeignNode)}
+
+    def convert(kind: type, value: Any) -> Any:
+        return foreign[kind](value)
+
+    decoder: Any = msgspec.json.Decoder(root.annotation, dec_hook=convert if foreign else None)
+    decode: Callable[[bytes | msgspec.Raw], Any] = decoder.decode
+    return decode
+
+
+def _property(source: Source, deriver: Deriver, parameter: inspect.Parameter) -> tuple[Property, FieldExtra]:
+    """Return the property of a parameter, with `Field` used as its default or in its annotation."""
+    annotation, default = source.annotations[parameter.name], parameter.default
+    settings = FieldExtra(default=UNSET if default is inspect.Parameter.empty else default)
+    marks = metadata.split(annotation)[1]
+    as_default = None if default is inspect.Parameter.empty else metadata.field_settings(default)
+    if as_default is not None:
+        annotation = Annotated[annotation, default]
+        settings = as_default
+    for mark in marks:
+        inner = metadata.field_settings(mark)
+        if inner is None:
+            continue
+        settings.alias = settings.alias or inner.alias
+        if settings.default is UNSET and settings.default_factory is None:
+            settings.default, settings.default_factory = inner.default, inner.default_factory
+    if absent(settings.default):
+        settings.default = UNSET
+    node = deriver.derive(annotation, f"parameter {parameter.name!r}")
+    entry = Property(
+        name=parameter.name,
+        wire_name=settings.alias or parameter.name,
+        node=node,
+        required=settings.default is UNSET and settings.default_factory is None,
+        default=settings.default,
+    )
+    return entry, settings
+
+
+def _struct_field(entry: Property, settings: FieldExtra) -> Any:
+    name = settings.alias
+    if settings.default_factory is not None:
+        return msgspec.field(default_factory=settings.default_factory, name=name)
+    if entry.default is UNSET:
+        return msgspec.field(name=name)
+    if isinstance(entry.default, CONSTANTS):
+        return msgspec.field(default=entry.default, name=name)
+    default = entry.default
+    return msgspec.field(default_factory=lambda: default, name=name)
+
+
+def _check_names(tool_name: str, properties: list[Property]) -> None:
+    """Refuse two arguments, or two mirrored headers, of one name."""
+    seen: dict[str, str] = {}
+    for entry in properties:
+        header = entry.node.notes.header
+        for key in (f"name {entry.wire_name}", None if header is None else f"header {header.lower()}"):
+            if key is not None and seen.setdefault(key, entry.name) != entry.name:
+                raise TypeError(
+                    f"tool {tool_name!r}: parameters {seen[key]!r} and {entry.name!r} share the {key}; rename one"
+                )

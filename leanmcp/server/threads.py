@@ -1,0 +1,84 @@
+"""Worker threads for `def` tools: our own daemon threads, started on demand, never the loop's default executor.
+
+The default executor has few workers on a small machine and is joined at exit, so that one stuck tool would keep the
+process alive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections import deque
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+_Outcome = tuple[Any, BaseException | None]
+_Job = tuple["asyncio.Future[_Outcome]", contextvars.Context, Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+
+
+class ThreadPool:
+    """Runs functions in threads for one event loop.
+
+    Args:
+        limit: most threads at once; further jobs wait in order.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._threads = 0
+        self._unfinished = 0
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._done: deque[tuple[asyncio.Future[_Outcome], _Outcome]] = deque()
+        self._waking = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return `function(*args, **kwargs)`, run in a thread with the caller's context variables.
+
+        Cancelling the wait leaves the function running; its outcome is dropped.
+        """
+        self._loop = asyncio.get_running_loop()
+        future: asyncio.Future[_Outcome] = self._loop.create_future()
+        self._unfinished += 1
+        self._jobs.put((future, contextvars.copy_context(), function, args, kwargs))
+        if self._threads < min(self._unfinished, self._limit):
+            self._threads += 1
+            threading.Thread(target=self._work, name=f"leanmcp-tool-{self._threads}", daemon=True).start()
+        value, error = await future
+        if error is not None:
+            raise error
+        return value
+
+    def _work(self) -> None:
+        """Thread: take jobs for ever."""
+        while True:
+            future, context, function, args, kwargs = self._jobs.get()
+            outcome: _Outcome
+            try:
+                outcome = context.run(function, *args, **kwargs), None
+            except BaseException as error:  # whatever a tool raises belongs to its call, never to this thread
+                outcome = None, error
+            self._deliver(future, outcome)
+            del future, context, function, args, kwargs, outcome  # an idle thread holds nothing
+
+    def _deliver(self, future: asyncio.Future[_Outcome], outcome: _Outcome) -> None:
+        """Thread: hand an outcome to the loop, waking it once for all that are waiting."""
+        self._done.append((future, outcome))
+        if self._waking or self._loop is None:
+            return  # appended before the flag was read: `_collect` clears the flag first, so it will see this one
+        self._waking = True
+        try:
+            self._loop.call_soon_threadsafe(self._collect)
+        except RuntimeError:
+            return  # the loop has ended, and with it everybody who waited for this outcome
+
+    def _collect(self) -> None:
+        """Loop: resolve the calls whose functions have returned."""
+        self._waking = False
+        while self._done:
+            future, outcome = self._done.popleft()
+            self._unfinished -= 1
+            if not future.done():
+                future.set_result(outcome)

@@ -1,0 +1,1 @@
+"""Transports: they move bytes and know nothing of tools."""

@@ -1,0 +1,274 @@
+"""One HTTP/1.1 connection after another, on the protocol that asyncio streams are made of.
+
+In: octets of accepted sockets. Out: one write per answer. The connection knows requests and responses; what they
+mean is the business of the callables it is handed.
+RFC 9112, RFC 9110. Choice of asyncio.Protocol over StreamReader: see benchmarks/bench_transport.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Callable, Coroutine
+from typing import Any, cast
+
+from ..errors import InvalidRequest
+from ..limits import Limits
+from ..protocol import http11
+from ..protocol.http11 import Head, HTTPError, Request, RequestReader
+from ..protocol.jsonrpc import encode_error
+from ..protocol.response import CONTINUE, HeadEncoder, Response
+
+Admit = Callable[[Head], Response | None]
+Respond = Callable[[Request], Response | Coroutine[Any, Any, Response]]
+_JOIN_SIZE = 64 * 1024  # bytes; larger answers are handed over in pieces instead of being copied into one
+_HOLD_SIZE = 64 * 1024  # bytes that a client may send ahead while its call runs
+_NEVER = float("inf")
+_RETRY = b"Retry-After: 1\r\n"
+_LINGER = 2  # seconds that a refused client may go on sending before the connection is cut
+
+
+class HTTPServer:
+    """What the connections of one process share.
+
+    Args:
+        admit: refuses a request on its head alone, or returns None.
+        respond: answers a whole request.
+        limits: of each connection.
+    """
+
+    def __init__(self, admit: Admit, respond: Respond, limits: Limits) -> None:
+        self.admit = admit
+        self.respond = respond
+        self.limits = limits
+        self.loop = asyncio.get_running_loop()
+        self.connections: set[HTTPConnection] = set()
+        self.heads = HeadEncoder()
+        self.in_flight = 0
+        self.draining = False
+        self.now = 0
+        """Seconds since start, advanced by the sweeper; read instead of a clock on each event."""
+        self._sweeper: asyncio.TimerHandle | None = None
+        self._idle = asyncio.Event()
+
+    def connection(self) -> HTTPConnection:
+        """Make the protocol of one accepted socket."""
+        return HTTPConnection(self)
+
+    def opened(self, connection: HTTPConnection) -> None:
+        """Note a connection; the sweeper runs while there is one."""
+        self.connections.add(connection)
+        if self._sweeper is None:
+            self._sweeper = self.loop.call_later(1, self._sweep)
+
+    def closed(self, connection: HTTPConnection) -> None:
+        """Forget a connection."""
+        self.connections.discard(connection)
+        if not self.connections:
+            self._idle.set()
+
+    async def drain(self, timeout: float) -> None:
+        """Let running calls end, at most `timeout` seconds; idle connections end at once, the rest when it is over."""
+        self.draining = True
+        self._idle.clear()
+        for connection in list(self.connections):
+            connection.drain()
+        if self.connections:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(timeout):
+                    await self._idle.wait()
+        for connection in list(self.connections):
+            connection.abort()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+
+    def _sweep(self) -> None:
+        """End connections that are over a deadline, once a second."""
+        self.now += 1
+        for connection in list(self.connections):
+            if self.now > connection.deadline:
+                connection.expire()
+        self._sweeper = self.loop.call_later(1, self._sweep) if self.connections else None
+
+
+class HTTPConnection(asyncio.Protocol):
+    """One client connection: requests are answered one after the other, in order."""
+
+    __slots__ = ("_ending", "_phase", "_reader", "_server", "_stalled", "_task", "_transport", "deadline")
+
+    _transport: asyncio.Transport
+
+    def __init__(self, server: HTTPServer) -> None:
+        self._server = server
+        self._reader = RequestReader(server.limits)
+        self._task: asyncio.Task[None] | None = None
+        self._phase = http11.IDLE
+        self._ending = False
+        self._stalled = False
+        self.deadline: float = server.now + server.limits.silent_timeout
+        """Second of `HTTPServer.now` after which the connection ends; infinite while a call runs."""
+
+    # --- events -----------------------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        sock = transport.get_extra_info("socket")
+        if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
+            # asyncio sets it only on sockets that it made itself; without it, two writes cost 40 ms.
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._server.opened(self)
+        if len(self._server.connections) > self._server.limits.max_connections:
+            self._refuse(503, "too many connections (Limits.max_connections)", _RETRY)
+
+    def data_received(self, data: bytes) -> None:
+        if self._ending:
+            return
+        if self._task is not None or self._stalled:
+            self._reader.hold(data)
+            if self._reader.buffered > _HOLD_SIZE:
+                self._transport.pause_reading()
+            return
+        try:
+            request = self._reader.feed(data)
+            while request is not None:
+                self._serve(request)
+                if self._task is not None or self._stalled or self._ending:
+                    return
+                request = self._reader.next_request()
+        except HTTPError as error:
+            return self._refuse(error.status, error.message)
+        if self._reader.phase != http11.IDLE:
+            self._wait_for_more()
+
+    def eof_received(self) -> bool:
+        """End of input: what is answered is flushed, what runs is cancelled, half a request never runs."""
+        return False  # the transport closes itself
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._ending = True
+        self._server.closed(self)
+        if self._task is not None:
+            self._task.cancel()  # basic/transports/streamable-http, "Cancellation": a disconnect is the signal
+
+    def pause_writing(self) -> None:
+        self._stalled = True
+        self.deadline = self._server.now + self._server.limits.write_timeout
+
+    def resume_writing(self) -> None:
+        self._stalled = False
+        if self._task is None and not self._ending:
+            self.deadline = self._server.now + self._server.limits.keep_alive_timeout
+            self._next()
+
+    # --- requests ---------------------------------------------------------------------------------------------------
+
+    def _serve(self, request: Request) -> None:
+        server = self._server
+        if server.in_flight >= server.limits.max_in_flight:
+            return self._write(_error(503, "too many calls in flight (Limits.max_in_flight)", _RETRY), request.head)
+        answer = server.respond(request)
+        if isinstance(answer, Response):
+            return self._write(answer, request.head)
+        self.deadline = _NEVER
+        server.in_flight += 1
+        self._task = server.loop.create_task(self._run(answer, request.head))
+        return None
+
+    async def _run(self, answer: Coroutine[Any, Any, Response], head: Head) -> None:
+        try:
+            response = await answer
+        finally:
+            self._server.in_flight -= 1
+            self._task = None
+        if self._ending:
+            return
+        self._write(response, head)
+        if self._reader.phase != http11.IDLE and not (self._stalled or self._ending):
+            self._next()
+
+    def _next(self) -> None:
+        """Go on with what arrived while a call ran or an answer was stuck."""
+        self._transport.resume_reading()
+        self.data_received(b"")
+
+    def _wait_for_more(self) -> None:
+        """Half a request is here: refuse it early where its head allows, tell the client to go on where it asks."""
+        reader, limits = self._reader, self._server.limits
+        # The clock of a phase starts once: octets that trickle in buy no time.
+        if self._phase != reader.phase:
+            self._phase = reader.phase
+            timeout = limits.head_timeout if reader.head is None else limits.body_timeout
+            self.deadline = self._server.now + timeout
+        head = reader.head
+        if head is None:
+            return
+        refusal = self._server.admit(head)
+        if refusal is not None:
+            # The body is on its way and must not be taken for a request: this connection ends.
+            self._write(refusal, head, close=True)
+        elif reader.wants_continue:
+            reader.wants_continue = False
+            self._transport.write(CONTINUE)
+
+    # --- answers ----------------------------------------------------------------------------------------------------
+
+    def _write(self, response: Response, head: Head, close: bool = False) -> None:
+        server = self._server
+        body = response.body
+        length = sum(map(len, body))
+        close = close or response.close or not head.keep_alive or server.draining
+        start = server.heads.encode(response, length, close)
+        self._phase = http11.IDLE
+        self.deadline = server.now + server.limits.keep_alive_timeout
+        if head.method == "HEAD":
+            self._transport.write(start)
+        elif length <= _JOIN_SIZE:
+            self._transport.write(b"".join((start, *body)))
+        else:
+            self._transport.writelines([start, *body])
+        if close:
+            self._finish()
+
+    def _refuse(self, status: int, text: str, fields: bytes = b"") -> None:
+        """Answer octets that are no request, and end."""
+        response = _error(status, text, fields)
+        start = self._server.heads.encode(response, len(response.body[0]), close=True)
+        self._transport.write(start + response.body[0])
+        self._finish()
+
+    def _finish(self) -> None:
+        """End the connection behind the last answer, without a reset while the client is still sending.
+
+        RFC 9112 9.6: closing with unread input makes the kernel send a reset that can destroy the answer; so the
+        output is ended first and the input is read and dropped for a while.
+        """
+        self._ending = True
+        self.deadline = self._server.now + _LINGER
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+            self._transport.resume_reading()
+        else:
+            self._transport.close()
+
+    # --- the end ----------------------------------------------------------------------------------------------------
+
+    def expire(self) -> None:
+        """End a connection that is over its deadline: with 408 where a request has begun, else silently."""
+        if self._ending or self._stalled or self._phase == http11.IDLE:
+            self.abort()
+        else:
+            self._refuse(408, "the request did not arrive in time (Limits.head_timeout, Limits.body_timeout)")
+
+    def drain(self) -> None:
+        """End the connection if no request is under way; the answer of one that is says `Connection: close`."""
+        if self._task is None and not self._ending and self._reader.phase == http11.IDLE:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """End the connection at once; `connection_lost` cancels its call."""
+        self._transport.abort()
+
+
+def _error(status: int, text: str, fields: bytes) -> Response:
+    return Response(status, [encode_error(InvalidRequest(text), None)], fields=fields)

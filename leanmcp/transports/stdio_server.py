@@ -1,0 +1,261 @@
+"""Standard input and output as a message channel.
+
+In: fd 0. Out: fd 1. Both are moved to private descriptors first, so that neither a `print` nor a child process can
+touch the protocol: fd 0 becomes the null device, fd 1 becomes standard error.
+Pipes and sockets are polled by the loop; files, terminals and the null device, which it cannot poll (or whose flags
+other programs share), are read by a thread and written directly.
+Spec 2026-07-28: basic/transports/stdio.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+import sys
+import threading
+from collections.abc import Callable, Sized
+from contextlib import suppress
+from typing import Protocol
+
+from ..limits import Limits
+from ..protocol.jsonrpc import Segments
+from ..protocol.lines import LineReader
+
+_READ_SIZE = 64 * 1024
+_CLOSE_TIMEOUT = 0.4  # seconds that a peer has to read the last answers
+_JOIN_SIZE = 64 * 1024  # bytes; larger batches are handed over in pieces instead of being copied into one
+
+
+class Receiver(Protocol):
+    """What the transport hands its lines to."""
+
+    calls: Sized
+    """The calls that have no answer yet."""
+
+    def receive(self, line: bytes | None, /) -> None:
+        """Take one line, None for one over the limit."""
+
+
+class StandardStreams:
+    """Private copies of fd 0 and fd 1.
+
+    From then on fd 0 reads as empty, and what is written to fd 1 goes to standard error, to the end of the process:
+    a program that prints after serving must not reach the client either.
+    """
+
+    __slots__ = ("input", "output")
+
+    def __init__(self) -> None:
+        sys.stdout.flush()
+        self.input = _private_copy(0, os.O_RDONLY)
+        self.output = _private_copy(1, os.O_WRONLY)
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 0)
+        try:
+            os.dup2(2, 1)
+        except OSError:  # standard error is closed
+            os.dup2(null, 1)
+        os.close(null)
+
+
+def _private_copy(fd: int, flags: int) -> int:
+    """Return a close-on-exec duplicate of `fd` above the standard ones; of the null device where `fd` is closed."""
+    import fcntl  # not on Windows
+
+    try:
+        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+    except OSError:
+        null = os.open(os.devnull, flags)
+        copy = fcntl.fcntl(null, fcntl.F_DUPFD_CLOEXEC, 3)
+        os.close(null)
+        return copy
+
+
+def _can_poll(fd: int) -> bool:
+    mode = os.fstat(fd).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+class LineServer(asyncio.Protocol):
+    """Joins standard input and output with a Receiver; answers of one turn of the loop leave in one write.
+
+    Reading stops while `max_in_flight` calls run or the peer does not read its answers, so that a fast writer is
+    held back by its own pipe.
+    """
+
+    def __init__(self, limits: Limits, streams: StandardStreams) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._reader = LineReader(limits)
+        self._max_in_flight = limits.max_in_flight
+        self._streams = streams
+        self._receive: Callable[[bytes | None], None] | None = None
+        self._calls: Sized = ()
+        self._input: asyncio.ReadTransport | None = None
+        self._output: asyncio.WriteTransport | None = None
+        self._answers: list[bytes] = []
+        self._flushing = False
+        self._lines: list[bytes | None] = []
+        self._stalled = False
+        self._paused = False
+        self._may_read = threading.Event()
+        self._output_closed = asyncio.Event()
+        self.ended: asyncio.Future[None] = self._loop.create_future()
+        """Done when the input has ended or the output cannot be written any more."""
+
+    async def start(self, receiver: Receiver) -> None:
+        """Begin to read."""
+        self._receive, self._calls = receiver.receive, receiver.calls
+        if _can_poll(self._streams.output):
+            target = os.fdopen(os.dup(self._streams.output), "wb", 0)
+            self._output, _ = await self._loop.connect_write_pipe(lambda: _Output(self), target)
+        if _can_poll(self._streams.input):
+            source = os.fdopen(os.dup(self._streams.input), "rb", 0)
+            self._input, _ = await self._loop.connect_read_pipe(lambda: self, source)
+        else:
+            threading.Thread(target=self._read_file, name="leanmcp-stdin", daemon=True).start()
+
+    def send(self, segments: Segments) -> None:
+        """Queue one message."""
+        self._answers += segments
+        self._answers.append(b"\n")
+        if not self._flushing:
+            self._flushing = True
+            self._loop.call_soon(self._flush)
+
+    @property
+    def pending(self) -> bool:
+        """Whether lines were read that no call has taken yet."""
+        return bool(self._lines)
+
+    async def close(self) -> None:
+        """Write what is queued, for at most `_CLOSE_TIMEOUT` seconds, and let go of the streams."""
+        self._receive = None
+        self._flush()
+        if self._input is not None:
+            self._input.close()
+        if self._output is not None:
+            self._output.close()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSE_TIMEOUT):
+                    await self._output_closed.wait()
+        for fd in (self._streams.input, self._streams.output):
+            # The loop made them non-blocking for everybody who shares them, a shell for one.
+            with suppress(OSError):
+                os.set_blocking(fd, True)
+
+    # --- input ------------------------------------------------------------------------------------------------------
+
+    def data_received(self, data: bytes) -> None:
+        lines = self._reader.feed(data)
+        if self._lines:
+            self._lines += lines
+        else:
+            self._take(lines)
+
+    def eof_received(self) -> None:
+        last = self._reader.end()
+        if last != b"":
+            self._lines.append(last)
+        self._resume(at_end=True)
+        self._end()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._end()
+
+    def _take(self, lines: list[bytes | None]) -> None:
+        """Hand lines over until too much is under way; keep the rest."""
+        receive, calls, most = self._receive, self._calls, self._max_in_flight
+        if receive is None:
+            return
+        for number, line in enumerate(lines):
+            if self._stalled or len(calls) >= most:
+                self._lines = lines[number:]
+                return self._pause()
+            receive(line)
+        return None
+
+    def _pause(self) -> None:
+        if not self._paused:
+            self._paused = True
+            self._may_read.clear()
+            if self._input is not None:
+                self._input.pause_reading()
+
+    def _resume(self, at_end: bool = False) -> None:
+        lines, self._lines = self._lines, []
+        if lines:
+            self._take(lines)
+        if self._paused and not self._lines and not self._stalled and not at_end:
+            self._paused = False
+            self._may_read.set()
+            if self._input is not None:
+                self._input.resume_reading()
+
+    def _end(self) -> None:
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+    def _read_file(self) -> None:
+        """Thread: read what the loop cannot poll, one piece at a time."""
+        while data := os.read(self._streams.input, _READ_SIZE):
+            self._may_read.clear()
+            self._loop.call_soon_threadsafe(self._data_read, data)
+            self._may_read.wait()
+        self._loop.call_soon_threadsafe(self.eof_received)
+
+    def _data_read(self, data: bytes) -> None:
+        self.data_received(data)
+        if not self._paused:
+            self._may_read.set()
+
+    # --- output -----------------------------------------------------------------------------------------------------
+
+    def _flush(self) -> None:
+        self._flushing = False
+        answers, self._answers = self._answers, []
+        if self._output is None:
+            self._write_file(answers)
+        elif sum(map(len, answers)) <= _JOIN_SIZE:
+            self._output.write(b"".join(answers))
+        else:
+            self._output.writelines(answers)
+        if self._paused:
+            self._resume()
+
+    def _write_file(self, answers: list[bytes]) -> None:
+        data = memoryview(b"".join(answers))
+        try:
+            while data:
+                data = data[os.write(self._streams.output, data) :]
+        except OSError:
+            self._end()
+
+    def output_stalled(self, stalled: bool) -> None:
+        """Note that the peer stopped or went on reading its answers."""
+        self._stalled = stalled
+        if stalled:
+            self._pause()
+        else:
+            self._resume()
+
+    def output_lost(self) -> None:
+        """Note that nobody can read answers any more."""
+        self._output_closed.set()
+        self._end()
+
+
+class _Output(asyncio.BaseProtocol):
+    """Tells the LineServer how its output fares."""
+
+    def __init__(self, server: LineServer) -> None:
+        self._server = server
+
+    def pause_writing(self) -> None:
+        self._server.output_stalled(True)
+
+    def resume_writing(self) -> None:
+        self._server.output_stalled(False)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._server.output_lost()

@@ -1,0 +1,178 @@
+"""Wire types that server and client share: msgspec Structs, snake_case in Python, camelCase on the wire.
+
+Every constructor takes both spellings: `ToolAnnotations(read_only_hint=True)` and `ToolAnnotations(readOnlyHint=True)`.
+Spec 2026-07-28: schema page.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+__all__ = [
+    "Annotations",
+    "AudioContent",
+    "BlobResourceContents",
+    "CallToolResult",
+    "ContentBlock",
+    "EmbeddedResource",
+    "Icon",
+    "ImageContent",
+    "Implementation",
+    "ResourceLink",
+    "TextContent",
+    "TextResourceContents",
+    "Tool",
+    "ToolAnnotations",
+]
+
+
+class _WireMeta(msgspec.StructMeta):
+    """Makes every field keyword-only and lets a constructor take the wire's spelling of a field too."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
+        return super().__new__(cls, name, bases, namespace, kw_only=True, **options)
+
+    def __call__(cls, *args: Any, **values: Any) -> Any:
+        if values:
+            fields = cls.__struct_fields__
+            for wire_name, name in zip(cls.__struct_encode_fields__, fields, strict=True):
+                if wire_name != name and wire_name in values:
+                    values[name] = values.pop(wire_name)
+        return super().__call__(*args, **values)
+
+
+class _Wire(msgspec.Struct, metaclass=_WireMeta, rename="camel", omit_defaults=True):
+    """Base of the wire types; unset optional members do not travel."""
+
+
+class Icon(_Wire):
+    """An image for user interfaces. `src` is an `https:` or `data:` URI."""
+
+    src: str
+    mime_type: str | None = None
+    sizes: list[str] | None = None
+    theme: Literal["light", "dark"] | None = None
+
+
+class Implementation(_Wire):
+    """Name and version of a server or client, as it reports them itself."""
+
+    name: str
+    version: str
+    title: str | None = None
+    description: str | None = None
+    website_url: str | None = None
+    icons: list[Icon] | None = None
+
+
+class Annotations(_Wire):
+    """Hints on one content block: who it is for, how much it matters (0 to 1), when it changed (ISO 8601)."""
+
+    audience: list[Literal["user", "assistant"]] | None = None
+    priority: float | None = None
+    last_modified: str | None = None
+
+
+class ToolAnnotations(_Wire):
+    """Behaviour hints of a tool. They are hints, never a safeguard."""
+
+    title: str | None = None
+    read_only_hint: bool | None = None
+    destructive_hint: bool | None = None
+    idempotent_hint: bool | None = None
+    open_world_hint: bool | None = None
+
+
+class Tool(_Wire):
+    """One entry of tools/list."""
+
+    name: str
+    input_schema: dict[str, Any]
+    title: str | None = None
+    description: str | None = None
+    icons: list[Icon] | None = None
+    output_schema: dict[str, Any] | None = None
+    annotations: ToolAnnotations | None = None
+    meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
+
+
+class _Block(_Wire, tag_field="type"):
+    """Base of the content blocks; `type` tells them apart on the wire."""
+
+    annotations: Annotations | None = None
+    meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
+
+    @property
+    def type(self) -> str:
+        """The wire's `type` member: `text`, `image`, `audio`, `resource_link` or `resource`."""
+        return str(self.__struct_config__.tag)
+
+
+class TextContent(_Block, tag="text"):
+    """Text for the model."""
+
+    text: str
+
+
+class ImageContent(_Block, tag="image"):
+    """An image; `data` is base64."""
+
+    data: str
+    mime_type: str
+
+
+class AudioContent(_Block, tag="audio"):
+    """Sound; `data` is base64."""
+
+    data: str
+    mime_type: str
+
+
+class ResourceLink(_Block, tag="resource_link"):
+    """A pointer to a resource that the client can read by its URI."""
+
+    uri: str
+    name: str
+    title: str | None = None
+    description: str | None = None
+    mime_type: str | None = None
+    size: int | None = None
+    icons: list[Icon] | None = None
+
+
+class TextResourceContents(_Wire):
+    """The text of a resource."""
+
+    uri: str
+    text: str
+    mime_type: str | None = None
+    meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
+
+
+class BlobResourceContents(_Wire):
+    """The bytes of a resource; `blob` is base64."""
+
+    uri: str
+    blob: str
+    mime_type: str | None = None
+    meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
+
+
+class EmbeddedResource(_Block, tag="resource"):
+    """A resource carried inside a result."""
+
+    resource: TextResourceContents | BlobResourceContents
+
+
+ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
+
+
+class CallToolResult(_Wire):
+    """The whole result of a tool call, for a tool that wants to say more than its return value can."""
+
+    content: list[ContentBlock]
+    structured_content: Any = msgspec.UNSET
+    is_error: bool = False
+    meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")

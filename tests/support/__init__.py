@@ -1,0 +1,1 @@
+"""Helpers of the tests: real servers as child processes, and the messages to send them."""
