@@ -10,7 +10,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, dataclass_transform
+from typing import TYPE_CHECKING, Any, dataclass_transform
 
 import msgspec
 from msgspec import UNSET
@@ -18,6 +18,12 @@ from msgspec import UNSET
 from .constraints import EXTRA_KEY, Constraints, FieldExtra, absent, build_meta, exact_for, field_extra, push
 
 __all__ = ["Field", "Header", "Model"]
+
+
+if TYPE_CHECKING:
+    from msgspec import StructMeta as _StructMeta
+else:
+    _StructMeta = type(msgspec.Struct)  # msgspec exports the name since 0.20 only
 
 
 def Field(  # noqa: N802 - the name that pydantic gave it
@@ -81,12 +87,10 @@ def Field(  # noqa: N802 - the name that pydantic gave it
     )
 
 
-class _ModelMeta(type(msgspec.Struct)):  # type: ignore[misc]
+class _ModelMeta(_StructMeta):
     """Turns every `Field(...)` default of a class body into `Annotated[type, Meta]`."""
 
-    def __new__(
-        mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any
-    ) -> type[msgspec.Struct]:
+    def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> _ModelMeta:
         options.setdefault("kw_only", True)
         scope = sys._getframe(1)
         annotations = dict(namespace.get("__annotations__", {}))
@@ -103,7 +107,7 @@ class _ModelMeta(type(msgspec.Struct)):  # type: ignore[misc]
                 namespace[field] = _struct_field(extra)
         if annotations:
             namespace["__annotations__"] = annotations
-        return super().__new__(mcls, name, bases, namespace, **options)  # type: ignore[no-any-return]
+        return super().__new__(mcls, name, bases, namespace, **options)
 
 
 def _struct_field(extra: FieldExtra) -> Any:

@@ -17,13 +17,9 @@ import msgspec
 
 from ._version import __version__
 from .logs import log_to_stderr
-from .protocol.headers import HostRule
 from .protocol.meta import CLIENT_CAPABILITIES, MODERN_VERSIONS, PROTOCOL_VERSION
 from .server.app import MCPServer
-from .server.http_endpoint import HTTPEndpoint
 from .server.line_endpoint import LineEndpoint
-from .transports.http_server import HTTPServer
-from .transports.stdio_server import LineServer, StandardStreams
 
 TRANSPORTS = ("stdio", "http", "streamable-http")
 _BACKLOG = 2048
@@ -99,8 +95,7 @@ async def serve(
         else:
             if host not in _WILDCARDS:
                 allowed_hosts = (*allowed_hosts, f"[{host}]" if ":" in host else host)
-            endpoint = HTTPEndpoint(server, path, HostRule(allowed_hosts, allowed_origins))
-            await _serve_http(server, endpoint, host, port, stop)
+            await _serve_http(server, path, allowed_hosts, allowed_origins, host, port, stop)
 
 
 class BindError(OSError):
@@ -162,6 +157,8 @@ async def _lifespan(server: MCPServer) -> AsyncIterator[None]:
 
 
 async def _serve_stdio(server: MCPServer, stop: _Stop) -> None:
+    from .transports.stdio_server import LineServer, StandardStreams  # each transport loads when it is served
+
     if os.isatty(0):
         _say('a host starts this program and speaks JSON-RPC to it; by hand, use "leanmcp call FILE TOOL name=value"')
     lines = LineServer(server.limits, StandardStreams())
@@ -186,7 +183,20 @@ async def _serve_stdio(server: MCPServer, stop: _Stop) -> None:
 # --- HTTP ---------------------------------------------------------------------------------------------------------
 
 
-async def _serve_http(server: MCPServer, endpoint: HTTPEndpoint, host: str, port: int, stop: _Stop) -> None:
+async def _serve_http(
+    server: MCPServer,
+    path: str,
+    allowed_hosts: Iterable[str],
+    allowed_origins: Iterable[str],
+    host: str,
+    port: int,
+    stop: _Stop,
+) -> None:
+    from .protocol.headers import HostRule  # each transport loads when it is served
+    from .server.http_endpoint import HTTPEndpoint
+    from .transports.http_server import HTTPServer
+
+    endpoint = HTTPEndpoint(server, path, HostRule(allowed_hosts, allowed_origins))
     loop = asyncio.get_running_loop()
     http = HTTPServer(endpoint.admit, endpoint.respond, server.limits)
     try:

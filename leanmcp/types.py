@@ -29,10 +29,7 @@ __all__ = [
 
 
 class _WireMeta(msgspec.StructMeta):
-    """Makes every field keyword-only and lets a constructor take the wire's spelling of a field too."""
-
-    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
-        return super().__new__(cls, name, bases, namespace, kw_only=True, **options)
+    """Lets a constructor take the wire's spelling of a field too."""
 
     def __call__(cls, *args: Any, **values: Any) -> Any:
         if values:
@@ -43,11 +40,11 @@ class _WireMeta(msgspec.StructMeta):
         return super().__call__(*args, **values)
 
 
-class _Wire(msgspec.Struct, metaclass=_WireMeta, rename="camel", omit_defaults=True):
+class _Wire(msgspec.Struct, metaclass=_WireMeta, rename="camel", omit_defaults=True, kw_only=True):
     """Base of the wire types; unset optional members do not travel."""
 
 
-class Icon(_Wire):
+class Icon(_Wire, kw_only=True):
     """An image for user interfaces. `src` is an `https:` or `data:` URI."""
 
     src: str
@@ -56,7 +53,7 @@ class Icon(_Wire):
     theme: Literal["light", "dark"] | None = None
 
 
-class Implementation(_Wire):
+class Implementation(_Wire, kw_only=True):
     """Name and version of a server or client, as it reports them itself."""
 
     name: str
@@ -67,7 +64,7 @@ class Implementation(_Wire):
     icons: list[Icon] | None = None
 
 
-class Annotations(_Wire):
+class Annotations(_Wire, kw_only=True):
     """Hints on one content block: who it is for, how much it matters (0 to 1), when it changed (ISO 8601)."""
 
     audience: list[Literal["user", "assistant"]] | None = None
@@ -75,7 +72,7 @@ class Annotations(_Wire):
     last_modified: str | None = None
 
 
-class ToolAnnotations(_Wire):
+class ToolAnnotations(_Wire, kw_only=True):
     """Behaviour hints of a tool. They are hints, never a safeguard."""
 
     title: str | None = None
@@ -85,7 +82,7 @@ class ToolAnnotations(_Wire):
     open_world_hint: bool | None = None
 
 
-class Tool(_Wire):
+class Tool(_Wire, kw_only=True):
     """One entry of tools/list."""
 
     name: str
@@ -98,7 +95,7 @@ class Tool(_Wire):
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
-class _Block(_Wire, tag_field="type"):
+class _Block(_Wire, tag_field="type", kw_only=True):
     """Base of the content blocks; `type` tells them apart on the wire."""
 
     annotations: Annotations | None = None
@@ -110,27 +107,27 @@ class _Block(_Wire, tag_field="type"):
         return str(self.__struct_config__.tag)
 
 
-class TextContent(_Block, tag="text"):
+class TextContent(_Block, tag="text", kw_only=True):
     """Text for the model."""
 
     text: str
 
 
-class ImageContent(_Block, tag="image"):
+class ImageContent(_Block, tag="image", kw_only=True):
     """An image; `data` is base64."""
 
     data: str
     mime_type: str
 
 
-class AudioContent(_Block, tag="audio"):
+class AudioContent(_Block, tag="audio", kw_only=True):
     """Sound; `data` is base64."""
 
     data: str
     mime_type: str
 
 
-class ResourceLink(_Block, tag="resource_link"):
+class ResourceLink(_Block, tag="resource_link", kw_only=True):
     """A pointer to a resource that the client can read by its URI."""
 
     uri: str
@@ -142,7 +139,7 @@ class ResourceLink(_Block, tag="resource_link"):
     icons: list[Icon] | None = None
 
 
-class TextResourceContents(_Wire):
+class TextResourceContents(_Wire, kw_only=True):
     """The text of a resource."""
 
     uri: str
@@ -151,7 +148,7 @@ class TextResourceContents(_Wire):
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
-class BlobResourceContents(_Wire):
+class BlobResourceContents(_Wire, kw_only=True):
     """The bytes of a resource; `blob` is base64."""
 
     uri: str
@@ -160,7 +157,7 @@ class BlobResourceContents(_Wire):
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
-class EmbeddedResource(_Block, tag="resource"):
+class EmbeddedResource(_Block, tag="resource", kw_only=True):
     """A resource carried inside a result."""
 
     resource: TextResourceContents | BlobResourceContents
@@ -169,7 +166,7 @@ class EmbeddedResource(_Block, tag="resource"):
 ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
 
-class CallToolResult(_Wire):
+class CallToolResult(_Wire, kw_only=True):
     """The whole result of a tool call, for a tool that wants to say more than its return value can."""
 
     content: list[ContentBlock]

@@ -7,7 +7,6 @@ RFC 9110 6.6.1 (Date), 8.6 (Content-Length), 15 (status codes); RFC 9112.
 from __future__ import annotations
 
 import time
-from email.utils import formatdate
 from http import HTTPStatus
 
 from .jsonrpc import Segments
@@ -64,7 +63,7 @@ class HeadEncoder:
         return b"%sContent-Length: %d\r\n\r\n" % (start, length)
 
     def _start(self, response: Response, close: bool, now: float) -> bytes:
-        lines = [STATUS_LINE[response.status], b"Date: ", formatdate(now, usegmt=True).encode(), b"\r\n"]
+        lines = [STATUS_LINE[response.status], b"Date: ", _imf_fixdate(now), b"\r\n"]
         if response.content_type:
             lines += [b"Content-Type: ", response.content_type, b"\r\nCache-Control: no-store\r\n"]
         lines.append(response.fields)
@@ -74,3 +73,12 @@ class HeadEncoder:
 
 
 _BODYLESS = frozenset({204, 304})
+_DAYS = (b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun")
+_MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
+
+
+def _imf_fixdate(now: float) -> bytes:
+    """Return Unix seconds as RFC 9110 5.6.7 writes them; email.utils would cost twelve modules, strftime the locale."""
+    year, month, day, hour, minute, second, weekday, *_ = time.gmtime(now)
+    date = b"%s, %02d %s %d" % (_DAYS[weekday], day, _MONTHS[month - 1], year)
+    return b"%s %02d:%02d:%02d GMT" % (date, hour, minute, second)

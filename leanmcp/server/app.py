@@ -9,13 +9,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Literal, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
 import msgspec
 
 from ..errors import InvalidParams, MethodNotFound
 from ..limits import DEFAULT_LIMITS, Limits
-from ..protocol.http11 import Head
 from ..protocol.jsonrpc import RequestId, Segments
 from ..protocol.meta import MODERN_VERSIONS, CallToolParams, ListParams, Params
 from ..types import Icon, Implementation, ToolAnnotations
@@ -23,6 +22,9 @@ from .lists import DEFAULT_HINT, CacheHint, EncodedResult
 from .registration import ToolOptions, make_tool
 from .threads import ThreadPool
 from .tool import Tool
+
+if TYPE_CHECKING:
+    from ..protocol.http11 import Head  # stdio never loads the HTTP reader
 
 F = TypeVar("F", bound=Callable[..., Any])
 Answer = Segments | Coroutine[Any, Any, Segments]

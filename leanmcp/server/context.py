@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
 from ..errors import MissingRequiredClientCapability
-from ..protocol.http11 import Head
 from ..protocol.meta import ClientInfo, Params
+
+if TYPE_CHECKING:
+    from ..protocol.http11 import Head  # stdio never loads the HTTP reader
 
 L = TypeVar("L")
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})

@@ -320,17 +320,14 @@ def _union(walk: _Walk, node: UnionNode, value: Any, path: Path) -> Below:
             return None
         # Scalars that share a JSON type, such as `Literal["auto"] | str`: one that is content settles it.
         attempts = [_Walk(1_000).run(part, value, path) for part in fitting]
-        walk.faults += min(attempts, key=_count)
+        best: list[Fault] = min(attempts, key=len)
+        walk.faults += best
         return None
     present = [part for part in node.members if not isinstance(part, NullNode)]
     if len(present) == 1:
         return [(present[0], value, path)]
     walk.wrong_type(path, value, *(name for part in node.members for name in names(part)))
     return None
-
-
-def _count(faults: list[Fault]) -> int:
-    return len(faults)
 
 
 def _tag_fault(walk: _Walk, targets: list[ObjectNode], value: Any, path: Path) -> None:

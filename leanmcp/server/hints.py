@@ -6,8 +6,6 @@ Only failure paths come here.
 from __future__ import annotations
 
 import base64
-import html
-import shlex
 from typing import Any
 
 import msgspec
@@ -43,6 +41,8 @@ def with_missing(error: MCPError, request: Request, path: str) -> MCPError:
 
 def curl(head: Head, path: str, message: dict[str, Any] | None = None) -> str:
     """Return a complete curl command for `message`, or for tools/list."""
+    import shlex
+
     call = _complete(message or _EXAMPLE)
     fields = {
         "Content-Type": "application/json",
@@ -59,6 +59,8 @@ def curl(head: Head, path: str, message: dict[str, Any] | None = None) -> str:
 
 def page(name: str, path: str) -> bytes:
     """Return the small page behind `GET /`."""
+    import html
+
     title, where = html.escape(name), html.escape(path)
     return (
         f"<!doctype html><title>{title}</title><p><b>{title}</b> is an MCP server. "

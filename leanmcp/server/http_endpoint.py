@@ -109,8 +109,10 @@ class HTTPEndpoint:
         media_type = head.headers.get("content-type", "").partition(";")[0].strip(" \t").lower()
         if media_type != "application/json":
             missing = ", ".join(hints.missing_headers(head, None))
-            text = f"Content-Type must be application/json, not {media_type[:100]!r}. Missing: {missing or 'nothing else'}. "
-            return _refuse(415, text + hints.curl(head, self.path))
+            text = f"Content-Type must be application/json, not {media_type[:100]!r}."
+            if missing:
+                text += f" Missing: {missing}."
+            return _refuse(415, f"{text} {hints.curl(head, self.path)}")
         return None
 
     def _read_mirrors(self, head: Head, plan: Plan) -> None:
@@ -160,6 +162,8 @@ class HTTPEndpoint:
             answer = method.handle(params, request_id, head)
         except MCPError as error:
             return self._error(error, request_id, request, plan)
+        except Exception:
+            return self._own_fault(request_id, request, plan)
         if isinstance(answer, list):
             return Response(200, answer) if not plan.sse else _as_event(answer)
         return self._finish(answer, request_id, request, plan)
@@ -172,9 +176,12 @@ class HTTPEndpoint:
         except MCPError as error:
             return self._error(error, request_id, request, plan)
         except Exception:
-            logger.exception("a request failed inside leanmcp")
-            return self._error(InternalError("Internal error"), request_id, request, plan)
+            return self._own_fault(request_id, request, plan)
         return Response(200, segments) if not plan.sse else _as_event(segments)
+
+    def _own_fault(self, request_id: RequestId | None, request: Request, plan: Plan) -> Response:
+        logger.exception("a request failed inside leanmcp")
+        return self._error(InternalError("Internal error"), request_id, request, plan)
 
     def _mismatch(self, plan: Plan, method: str, params: Params) -> MCPError:
         """Return the first of steps 6 to 8 that fails."""

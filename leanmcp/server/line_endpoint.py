@@ -75,6 +75,8 @@ class LineEndpoint:
             if line is None or line.strip():  # a blank line is no message
                 self._send([jsonrpc.encode_error(error, error.request_id if request_id is None else request_id)])
             return None
+        except Exception:
+            return self._own_fault(request_id)
         if isinstance(answer, list):
             self._send(answer)
         else:
@@ -90,10 +92,14 @@ class LineEndpoint:
             self.calls.pop(request_id, None)
             raise  # nothing more is sent for a cancelled id
         except Exception:
-            logger.exception("a request failed inside leanmcp")
-            segments = [jsonrpc.encode_error(InternalError("Internal error"), request_id)]
+            self.calls.pop(request_id, None)
+            return self._own_fault(request_id)
         self.calls.pop(request_id, None)
         self._send(segments)
+
+    def _own_fault(self, request_id: RequestId | None) -> None:
+        logger.exception("a request failed inside leanmcp")
+        self._send([jsonrpc.encode_error(InternalError("Internal error"), request_id)])
 
     def _notified(self, method: str, params: msgspec.Raw) -> None:
         """Cancel the call that notifications/cancelled names; other, unknown or malformed notifications are ignored."""
@@ -105,4 +111,5 @@ class LineEndpoint:
             return
         task = self.calls.get(request_id)
         if task is not None:
-            task.cancel()
+            # Not at once: a task that has not begun would end without running `_run`, and keep its id in flight.
+            self._loop.call_soon(task.cancel)

@@ -11,14 +11,13 @@ import inspect
 import os
 from collections.abc import Callable
 from types import CoroutineType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ..errors import InvalidParams, MCPError, ToolError
 from ..logs import logger
 from ..protocol.headers import ParamHeader, check_params, plan_params
-from ..protocol.http11 import Head
 from ..protocol.jsonrpc import RequestId, Segments
 from ..protocol.meta import CallToolParams
 from ..types import Tool as ToolEntry
@@ -26,6 +25,9 @@ from .context import Context
 from .results import ResultEncoder
 from .signature import InvalidArguments, Signature
 from .threads import ThreadPool
+
+if TYPE_CHECKING:
+    from ..protocol.http11 import Head  # stdio never loads the HTTP reader
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _DECODE_FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
@@ -138,7 +140,7 @@ class Tool:
 
 def is_async(function: Callable[..., Any]) -> bool:
     """Return whether calling `function` gives a coroutine: coroutine functions, partials and objects with one."""
-    call = getattr(type(function), "__call__", None)
+    call = type(function).__call__  # of an object that is no function
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 

@@ -149,7 +149,9 @@ class HTTPConnection(asyncio.Protocol):
         self._ending = True
         self._server.closed(self)
         if self._task is not None:
-            self._task.cancel()  # basic/transports/streamable-http, "Cancellation": a disconnect is the signal
+            # basic/transports/streamable-http, "Cancellation": a disconnect is the signal. Not at once: a task that
+            # has not begun would end without running `_run`, and keep its place in `in_flight`.
+            self._server.loop.call_soon(self._task.cancel)
 
     def pause_writing(self) -> None:
         self._stalled = True

@@ -30,8 +30,9 @@ _JOIN_SIZE = 64 * 1024  # bytes; larger batches are handed over in pieces instea
 class Receiver(Protocol):
     """What the transport hands its lines to."""
 
-    calls: Sized
-    """The calls that have no answer yet."""
+    @property
+    def calls(self) -> Sized:
+        """The calls that have no answer yet."""
 
     def receive(self, line: bytes | None, /) -> None:
         """Take one line, None for one over the limit."""

@@ -124,7 +124,12 @@ def stdio_server(target: str | Path, **variables: str) -> Iterator[subprocess.Po
 def run_stdio(target: str | Path, data: bytes, **variables: str) -> tuple[list[dict[str, Any]], str, int]:
     """Pipe `data` into a stdio server; return its messages, its standard error and its exit code."""
     done = subprocess.run(
-        stdio_command(target), input=data, capture_output=True, timeout=DEADLINE, env=environment() | variables, cwd=ROOT
+        stdio_command(target),
+        input=data,
+        capture_output=True,
+        timeout=DEADLINE,
+        env=environment() | variables,
+        cwd=ROOT,
     )
     messages = [msgspec.json.decode(line) for line in done.stdout.splitlines()]
     return messages, done.stderr.decode(), done.returncode

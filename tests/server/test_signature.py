@@ -1,0 +1,721 @@
+"""From a function to its published schema, its typed arguments, and what it refuses."""
+
+import asyncio
+import enum
+import functools
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Optional, TypeVar
+
+import annotated_types
+import msgspec
+import pydantic
+import pytest
+
+from leanmcp.fields import Field, Header, Model
+from leanmcp.server.signature import InvalidArguments, Signature, derive_output
+
+if TYPE_CHECKING:
+    from somewhere import Missing  # type: ignore[import-not-found]
+
+L = TypeVar("L")
+
+
+class Context(Generic[L]):
+    """Stands for the server's Context."""
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Book(Model):
+    title: str
+    author: str
+    year: int = Field(ge=1450, description="Year of first publication.")
+
+
+def of(function: Callable[..., Any], **options: Any) -> Signature:
+    return Signature.of(function, tool_name=options.pop("tool_name", "tool"), **options)
+
+
+def call(signature: Signature, arguments: Any) -> Any:
+    """Arguments as a dict, decoded or recovered, as a call does it."""
+    raw = arguments if isinstance(arguments, bytes) else json.dumps(arguments).encode()
+    try:
+        decoded = signature.decode(raw)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        decoded = signature.recover(raw)
+    return msgspec.structs.asdict(decoded)
+
+
+def refusal(signature: Signature, arguments: Any) -> list[str]:
+    """The lines of the refusal below its head."""
+    with pytest.raises(InvalidArguments) as error:
+        call(signature, arguments)
+    return error.value.text.splitlines()[1:]
+
+
+# Golden checks of the tutorial ------------------------------------------------------------------------------------
+
+
+def search_books(query: str, limit: int) -> str:
+    """Search the catalog by title or author."""
+    return f"Found 3 books matching {query!r} (showing up to {limit})."
+
+
+def test_the_tutorial_schema_is_published_key_for_key() -> None:
+    """Ours: golden check 1; P2 adds additionalProperties."""
+    expected = {
+        "type": "object",
+        "properties": {
+            "query": {"title": "Query", "type": "string"},
+            "limit": {"title": "Limit", "type": "integer"},
+        },
+        "required": ["query", "limit"],
+        "title": "search_booksArguments",
+    }
+    signature = of(search_books, tool_name="search_books", extra_args="ignore")
+    assert json.dumps(signature.input_schema) == json.dumps(expected)
+    closed = of(search_books, tool_name="search_books").input_schema
+    assert closed == {**expected, "additionalProperties": False}
+
+
+def test_arguments_reach_the_function_in_order() -> None:
+    """Ours: golden check 2, as far as this layer goes."""
+    signature = of(search_books)
+    arguments = signature.decode(b'{"limit":5,"query":"dune"}')
+    assert signature.positional
+    assert search_books(*msgspec.structs.astuple(arguments)) == "Found 3 books matching 'dune' (showing up to 5)."
+
+
+def test_a_default_makes_an_argument_optional() -> None:
+    """Ours: golden check 3."""
+
+    def search_books(query: str, limit: int = 10) -> str: ...  # type: ignore[empty-body]
+
+    schema = of(search_books).input_schema
+    assert schema["required"] == ["query"]
+    assert json.dumps(schema["properties"]["limit"]) == '{"default": 10, "title": "Limit", "type": "integer"}'
+    assert call(of(search_books), {"query": "x"}) == {"query": "x", "limit": 10}
+
+
+@pytest.mark.parametrize("field", [Field, pydantic.Field])
+def test_field_describes_and_bounds_a_parameter(field: Callable[..., Any]) -> None:
+    """Ours: golden checks 4 and 5, with both kinds of Field."""
+
+    def search_books(
+        query: Annotated[str, field(description="Title or author to search for.")],
+        limit: Annotated[int, field(ge=1, le=50, description="Maximum number of results.")] = 10,
+        genre: Literal["fiction", "non-fiction", "poetry"] | None = None,
+    ) -> str: ...  # type: ignore[empty-body]
+
+    signature = of(search_books, tool_name="search_books")
+    assert signature.input_schema["properties"] == {
+        "query": {"description": "Title or author to search for.", "title": "Query", "type": "string"},
+        "limit": {
+            "default": 10,
+            "description": "Maximum number of results.",
+            "maximum": 50,
+            "minimum": 1,
+            "title": "Limit",
+            "type": "integer",
+        },
+        "genre": {
+            "anyOf": [{"enum": ["fiction", "non-fiction", "poetry"], "type": "string"}, {"type": "null"}],
+            "default": None,
+            "title": "Genre",
+        },
+    }
+    with pytest.raises(InvalidArguments) as error:
+        call(signature, {"query": "dune", "limit": 999, "genre": "drama"})
+    assert error.value.text == (
+        "Invalid arguments for tool search_books:\n"
+        "limit: Input should be less than or equal to 50, got 999\n"
+        "genre: Input should be 'fiction', 'non-fiction' or 'poetry', got \"drama\""
+    )
+    assert signature.decode.__self__.__class__ is msgspec.json.Decoder  # type: ignore[attr-defined]
+
+
+def test_the_schema_equals_pydantics_own() -> None:
+    """Ours: golden check 4 against the oracle: same keys and values as a pydantic model of the same fields."""
+
+    class tool_nameArguments(pydantic.BaseModel):  # noqa: N801
+        search_limit: Annotated[int, pydantic.Field(gt=0, description="n")] = 3
+        tags: list[str] = []
+        mode: Literal["a", "b"] = "a"
+        maybe: float | None = None
+        table: dict[str, int]
+        pair: tuple[int, str]
+        rest: Any
+        name: Annotated[str, pydantic.Field(min_length=1, max_length=5, pattern="^a")]
+
+    def tool_name(
+        *,
+        search_limit: Annotated[int, pydantic.Field(gt=0, description="n")] = 3,
+        tags: list[str] = [],  # noqa: B006
+        mode: Literal["a", "b"] = "a",
+        maybe: float | None = None,
+        table: dict[str, int],
+        pair: tuple[int, str],
+        rest: Any,
+        name: Annotated[str, pydantic.Field(min_length=1, max_length=5, pattern="^a")],
+    ) -> None: ...
+
+    ours = of(tool_name, tool_name="tool_name", extra_args="ignore").input_schema
+    assert ours == tool_nameArguments.model_json_schema()
+
+
+def test_a_model_is_a_definition_and_arrives_as_an_instance() -> None:
+    """Ours: golden check 6."""
+
+    def add_book(book: Book) -> str: ...  # type: ignore[empty-body]
+
+    signature = of(add_book, tool_name="add_book")
+    assert signature.input_schema["properties"] == {"book": {"$ref": "#/$defs/Book"}}
+    assert signature.input_schema["$defs"]["Book"] == {
+        "properties": {
+            "title": {"title": "Title", "type": "string"},
+            "author": {"title": "Author", "type": "string"},
+            "year": {
+                "description": "Year of first publication.",
+                "minimum": 1450,
+                "title": "Year",
+                "type": "integer",
+            },
+        },
+        "required": ["title", "author", "year"],
+        "title": "Book",
+        "type": "object",
+    }
+    book = call(signature, {"book": {"title": "Dune", "author": "Herbert", "year": 1965}})["book"]
+    assert type(book) is Book
+    assert book.year == 1965
+    assert refusal(signature, {"book": {"title": "Dune", "author": "Herbert", "year": 1000}}) == [
+        "book.year: Input should be greater than or equal to 1450, got 1000"
+    ]
+
+
+def test_models_stand_in_lists_beside_scalars_and_in_models() -> None:
+    """Ours: golden check 7."""
+
+    class Shelf(Model):
+        books: list[Book]
+
+    def store(shelf: Shelf, books: list[Book], note: str = "") -> None: ...
+
+    signature = of(store)
+    assert signature.input_schema["properties"]["books"] == {
+        "items": {"$ref": "#/$defs/Book"},
+        "title": "Books",
+        "type": "array",
+    }
+    book = {"title": "t", "author": "a", "year": 1999}
+    got = call(signature, {"shelf": {"books": [book]}, "books": [book]})
+    assert got["shelf"].books[0] == got["books"][0] == Book(title="t", author="a", year=1999)
+    assert refusal(signature, {"shelf": {"books": [book, {**book, "year": "old"}]}, "books": []}) == [
+        'shelf.books[1].year: Input should be a valid integer, got "old"'
+    ]
+
+
+# Kinds of callables ------------------------------------------------------------------------------------------------
+
+
+class Shop:
+    def sell(self, n: int) -> int:
+        return n
+
+    @classmethod
+    def open(cls, n: int) -> int:
+        return n
+
+    @staticmethod
+    def close(n: int) -> int:
+        return n
+
+    def __call__(self, n: int) -> int:
+        return n
+
+
+def plain(n: int) -> int:
+    return n
+
+
+async def coroutine(n: int) -> int:
+    return n
+
+
+@functools.wraps(plain)
+def wrapped(*args: Any, **kwargs: Any) -> int:
+    return plain(*args, **kwargs)
+
+
+def two(m: int, n: int) -> int:
+    return n
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        plain,
+        coroutine,
+        wrapped,
+        Shop().sell,
+        Shop.open,
+        Shop().open,
+        Shop.close,
+        Shop(),
+        functools.partial(two, 1),
+        functools.partial(Shop().sell),
+    ],
+)
+def test_every_kind_of_bound_callable_works(function: Callable[..., Any]) -> None:
+    """Ours: FIELD row 99."""
+    signature = of(function)
+    assert list(signature.input_schema["properties"]) == ["n"]
+    assert signature.return_annotation is int
+    result = function(*msgspec.structs.astuple(signature.decode(b'{"n":3}')))
+    assert (asyncio.run(result) if asyncio.iscoroutine(result) else result) == 3
+
+
+def test_a_partial_with_a_keyword_keeps_it_as_the_default() -> None:
+    """Ours: Python semantics; what follows it is keyword-only."""
+    signature = of(functools.partial(two, m=7))
+    assert not signature.positional
+    assert signature.bind(signature.decode(b'{"n":1}')) == ((), {"m": 7, "n": 1})
+
+
+def test_keyword_only_and_positional_only_parameters_are_bound() -> None:
+    """Ours: every kind of named parameter works."""
+
+    def tool(a: int, /, b: int, *, c: int = 3) -> tuple[int, int, int]:
+        return a, b, c
+
+    signature = of(tool)
+    args, kwargs = signature.bind(signature.decode(b'{"b":2,"a":1}'))
+    assert not signature.positional
+    assert tool(*args, **kwargs) == (1, 2, 3)
+
+
+def unbound(self, n: int) -> None: ...  # type: ignore[no-untyped-def]
+def untyped(n) -> None: ...  # type: ignore[no-untyped-def]
+def star(*names: str) -> None: ...
+def stars(**options: str) -> None: ...
+def unknown(n: "Missing") -> None: ...
+def misfit(n: Annotated[str, Field(ge=1)]) -> None: ...
+def misfit_union(n: Annotated[str | None, Field(multiple_of=2)]) -> None: ...
+def function_type(n: Callable[[], int]) -> None: ...
+def complex_number(n: complex) -> None: ...
+def two_texts(n: str | bytes) -> None: ...
+def two_models(n: Book | Shop) -> None: ...
+def float_keys(n: dict[float, int]) -> None: ...
+def bad_pattern(n: Annotated[str, pydantic.Field(pattern="(?i)a")]) -> None: ...
+def predicate(n: Annotated[int, annotated_types.Predicate(bool)]) -> None: ...
+def validator(n: Annotated[int, pydantic.AfterValidator(abs)]) -> None: ...
+def float_literal(n: Literal[1.5]) -> None: ...  # type: ignore[valid-type]
+def header_on_list(n: Annotated[list[str], Header("N")]) -> None: ...
+def same_headers(n: Annotated[str, Header("N")], m: Annotated[str, Header("n")]) -> None: ...
+def same_names(m: str, n: Annotated[str, Field(alias="m")]) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (unbound, "register the bound one"),
+        (Shop.sell, "register the bound one"),
+        (untyped, "annotate it"),
+        (star, "a tool cannot take *names"),
+        (stars, "a tool cannot take **options"),
+        (unknown, "TYPE_CHECKING"),
+        (misfit, "constraint ge does not fit"),
+        (misfit_union, "multiple_of"),
+        (function_type, "input_schema="),
+        (complex_number, "input_schema="),
+        (two_texts, "more than one str-like type"),
+        (two_models, "input_schema="),
+        (float_keys, "string keys"),
+        (bad_pattern, "no meaning in JSON Schema"),
+        (predicate, "Predicate in Annotated would not be run"),
+        (validator, "AfterValidator in Annotated would not be run"),
+        (float_literal, "Literal"),
+        (header_on_list, "strings, integers and booleans only"),
+        (same_headers, "share the header n"),
+        (same_names, "share the name m"),
+    ],
+)
+def test_registration_refuses_with_tool_parameter_and_a_way_out(function: Callable[..., Any], reason: str) -> None:
+    """Ours: FIELD rows 98 and 99; errors have a reader."""
+    with pytest.raises(TypeError) as error:
+        of(function, tool_name="shop.tool")
+    assert "tool 'shop.tool': parameter" in str(error.value)
+    assert reason in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_raw_classmethod_is_refused() -> None:
+    """Ours: a descriptor in a class body is no function yet."""
+    with pytest.raises(TypeError, match="finished class"):
+        of(vars(Shop)["open"])
+
+
+def test_names_of_an_enclosing_function_are_found() -> None:
+    """Ours: FIELD row 98; string annotations and local classes."""
+
+    class Local(Model):
+        x: int
+
+    @dataclass
+    class Node:
+        value: int
+        inner: "Local"
+        children: "list[Node]"
+
+    def tool(n: "Node", m: "list[Local]") -> "Local": ...  # type: ignore[empty-body]
+
+    signature = of(tool)
+    assert set(signature.input_schema["$defs"]) == {"Node", "Local"}
+    assert signature.return_annotation is Local
+    got = call(
+        signature,
+        {"n": {"value": 1, "inner": {"x": 1}, "children": [{"value": 2, "inner": {"x": 2}, "children": []}]}, "m": []},
+    )
+    assert type(got["n"].children[0]) is Node
+    assert type(got["n"].inner) is Local
+
+
+# The context parameter ----------------------------------------------------------------------------------------------
+
+
+def context_plain(ctx: Context[Any], n: int) -> None: ...
+def context_bare(n: int, anything: Context) -> None: ...  # type: ignore[type-arg]
+def context_optional(n: int, ctx: Optional[Context[Any]] = None) -> None: ...  # noqa: UP045
+def context_string(n: int, ctx: "Context[dict[str, int]] | None" = None) -> None: ...
+
+
+@pytest.mark.parametrize("function", [context_plain, context_bare, context_optional, context_string])
+def test_the_context_is_found_by_its_type_and_not_published(function: Callable[..., Any]) -> None:
+    """Ours: any parameter name, optional or generic."""
+    signature = of(function, context_type=Context)
+    assert signature.context_parameter in ("ctx", "anything")
+    assert not signature.positional
+    assert list(signature.input_schema["properties"]) == ["n"]
+    assert signature.bind(signature.decode(b'{"n":1}')) == ((), {"n": 1})
+
+
+def test_two_contexts_and_a_positional_only_one_are_refused() -> None:
+    """Ours: one context, passed by name."""
+
+    def twice(a: Context[Any], b: Context[Any]) -> None: ...
+    def positional(a: Context[Any], /) -> None: ...
+
+    for function in (twice, positional):
+        with pytest.raises(TypeError, match="context"):
+            of(function, context_type=Context)
+
+
+# Defaults -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_very_default_object_is_used() -> None:
+    """Ours: Python semantics, mutable defaults included."""
+    shared: dict[str, Any] = {"a": [1]}
+    marker = object()
+
+    def tool(a: dict[str, Any] = shared, b: Any = marker, c: Colour = Colour.RED, d: int = None) -> None: ...  # type: ignore[assignment]
+
+    signature = of(tool)
+    got = call(signature, {})
+    assert got["a"] is shared
+    assert got["b"] is marker
+    assert got["c"] is Colour.RED
+    properties = signature.input_schema["properties"]
+    assert properties["a"]["default"] == {"a": [1]}
+    assert "default" not in properties["b"]
+    assert properties["c"]["default"] == "red"
+    assert properties["d"]["default"] is None
+    assert "required" not in signature.input_schema
+
+
+def test_nan_is_no_published_default() -> None:
+    """Ours: P4 holds for schemas too."""
+
+    def tool(a: float = float("nan"), b: list[float] = [float("inf")]) -> None: ...  # noqa: B006
+
+    properties = of(tool).input_schema["properties"]
+    assert "default" not in properties["a"]
+    assert "default" not in properties["b"]
+
+
+@pytest.mark.parametrize("field", [Field, pydantic.Field])
+def test_field_may_be_the_default_of_a_parameter(field: Callable[..., Any]) -> None:
+    """Ours: as pydantic users write it."""
+
+    def tool(
+        a: int = field(ge=1),
+        b: int = field(5, le=9, alias="bee"),
+        c: list[int] = field(default_factory=lambda: [1]),
+        d: Annotated[int, field(default=4)] = field(description="d"),
+    ) -> None: ...
+
+    signature = of(tool)
+    assert signature.input_schema["required"] == ["a"]
+    assert signature.input_schema["properties"]["bee"] == {
+        "default": 5,
+        "maximum": 9,
+        "title": "Bee",
+        "type": "integer",
+    }
+    assert call(signature, {"a": 1, "bee": 2}) == {"a": 1, "b": 2, "c": [1], "d": 4}
+    assert refusal(signature, {"a": 0, "b": 2})[0] == "a: Input should be greater than or equal to 1, got 0"
+
+
+# P1: strings that are JSON ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("annotation", "sent", "got"),
+    [
+        (int, "5", 5),
+        (int, "5.0", 5),
+        (int, 5.0, 5),
+        (int, 1e2, 100),
+        (int, "9007199254740993", 9007199254740993),
+        (float, "1.5", 1.5),
+        (bool, "true", True),
+        (int | None, "null", None),
+        (list[int], "[1,2]", [1, 2]),
+        (list[int], "[1.0,2]", [1, 2]),
+        (list[int], [1.0, 2], [1, 2]),
+        (dict[str, list[int]], {"a": [2.0]}, {"a": [2]}),
+        (Literal[1, 2], "2", 2),
+        (Literal[1, 2], 2.0, 2),
+        (Book, '{"title":"t","author":"a","year":2000}', Book(title="t", author="a", year=2000)),
+        (list[int] | int, "[1]", [1]),
+        # A type that admits a string is never parsed.
+        (str, "123", "123"),
+        (str | None, "null", "null"),
+        (int | str, "5", "5"),
+        (Any, "{}", "{}"),
+        (Literal["1", "2"], "1", "1"),
+        (list[str], ["1"], ["1"]),
+        # A float where a float fits stays one.
+        (float, 5.0, 5.0),
+        (int | float, 5.0, 5.0),
+        (Any, 5.0, 5.0),
+    ],
+)
+def test_a_text_is_read_as_json_once_where_no_string_fits(annotation: Any, sent: Any, got: Any) -> None:
+    """Ours: policy P1; FIELD rows 82 and 83."""
+
+    def tool(value: Any, other: float = 1.0) -> None: ...
+
+    tool.__annotations__["value"] = annotation
+    signature = of(tool)
+    for rest in ({}, {"other": "2"}):
+        value = call(signature, {"value": sent, **rest})["value"]
+        assert value == got
+        assert type(value) is type(got)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "sent", "line"),
+    [
+        (int, True, "value: Input should be a valid integer, got true"),
+        (int, 5.5, "value: Input should be a valid integer, got 5.5"),
+        (int, "x", 'value: Input should be a valid integer, got "x"'),
+        (int, '"5"', 'value: Input should be a valid integer, got "\\"5\\""'),
+        (int, "true", 'value: Input should be a valid integer, got "true"'),
+        (bool, 1, "value: Input should be a valid boolean, got 1"),
+        (bool, "yes", 'value: Input should be a valid boolean, got "yes"'),
+        (str, 5, "value: Input should be a valid string, got 5"),
+        (list[int], ["1"], 'value[0]: Input should be a valid integer, got "1"'),
+        (list[int], '["1"]', 'value[0]: Input should be a valid integer, got "1"'),
+        (list[int], "[" * 9_000, 'value: Input should be a valid array, got "' + "[" * 56 + "..."),
+        (float, "NaN", 'value: Input should be a valid number, got "NaN"'),
+        (int | None, "none", 'value: Input should be a valid integer, got "none"'),
+    ],
+)
+def test_what_is_no_json_for_the_type_is_refused_as_it_was_sent(annotation: Any, sent: Any, line: str) -> None:
+    """Ours: policy P1; true never becomes 1, and texts inside containers are not parsed."""
+
+    def tool(value: Any) -> None: ...
+
+    tool.__annotations__["value"] = annotation
+    assert refusal(of(tool), {"value": sent}) == [line]
+
+
+def test_coercion_can_be_switched_off() -> None:
+    """Ours: coerce=False; 5.0 is an integer all the same."""
+    signature = of(plain, coerce=False)
+    assert refusal(signature, {"n": "5"}) == ['n: Input should be a valid integer, got "5"']
+    assert call(signature, {"n": 5.0}) == {"n": 5}
+
+
+# P2: unknown names -------------------------------------------------------------------------------------------------------
+
+
+def test_unknown_names_are_refused_with_the_accepted_ones() -> None:
+    """Ours: policy P2; FIELD row 85."""
+    signature = of(search_books)
+    assert refusal(signature, {"qurey": "x", "limit": 1}) == [
+        "query: Field required",
+        "qurey: Extra inputs are not permitted; accepted names: query, limit; did you mean 'query'?",
+    ]
+
+
+def test_unknown_names_can_be_ignored() -> None:
+    """Ours: extra_args="ignore"; FIELD row 86."""
+    signature = of(search_books, extra_args="ignore")
+    assert call(signature, {"query": "x", "limit": 1, "sessionId": 5}) == {"query": "x", "limit": 1}
+    assert refusal(signature, {"query": 1, "limit": 1, "sessionId": 5}) == [
+        "query: Input should be a valid string, got 1"
+    ]
+
+
+def test_a_tool_without_parameters_has_empty_properties() -> None:
+    """Ours: FIELD rows 87 and 96."""
+
+    def tool() -> None: ...
+
+    signature = of(tool)
+    assert signature.input_schema == {
+        "type": "object",
+        "properties": {},
+        "title": "toolArguments",
+        "additionalProperties": False,
+    }
+    assert call(signature, b"{}") == call(signature, b"null") == {}
+    assert refusal(signature, {"a": 1}) == ["a: Extra inputs are not permitted; there are none to give"]
+    assert refusal(signature, []) == ["Input should be an object, got []"]
+
+
+# Refusals as a whole -----------------------------------------------------------------------------------------------------
+
+
+def test_all_faults_are_told_in_the_order_of_the_declaration() -> None:
+    """Ours: FIELD row 89."""
+
+    def tool(query: str, limit: Annotated[int, Field(le=50)], book: Book, tags: list[str]) -> None: ...
+
+    arguments = {"tags": ["a", 1], "limit": 999, "book": {"title": "t", "year": 1}, "quer": 1}
+    assert refusal(of(tool, echo_values=False), arguments) == [
+        "query: Field required",
+        "limit: Input should be less than or equal to 50",
+        "book.author: Field required",
+        "book.year: Input should be greater than or equal to 1450",
+        "tags[1]: Input should be a valid string",
+        "quer: Extra inputs are not permitted; accepted names: query, limit, book, tags; did you mean 'query'?",
+    ]
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b'{"n":1}x', b'{"n":NaN}', b'{"n":"\\ud800"}', b'{"n":"\xff"}', b"\xff"])
+def test_bytes_that_are_no_json_are_refused_in_words(raw: bytes) -> None:
+    """Ours: the text names no library and no class."""
+    (line,) = refusal(of(plain), raw)
+    assert line.startswith("Input is not valid JSON: ")
+
+
+def test_a_number_beyond_float_is_refused_with_its_path() -> None:
+    """Ours: policy P4 on the way in."""
+
+    def tool(n: float) -> None: ...
+
+    assert refusal(of(tool), b'{"n":1e400}') == ["n: Input should be a finite number, got inf"]
+
+
+def test_the_sentence_of_a_class_about_itself_is_passed_on() -> None:
+    """Ours: a check that only the class knows; FIELD row 89."""
+
+    class Span(Model):
+        start: int
+        end: int
+
+        def __post_init__(self) -> None:
+            if self.end < self.start:
+                raise ValueError("end must not be before start")
+
+    def tool(spans: list[Span]) -> None: ...
+
+    assert refusal(of(tool), {"spans": [{"start": 2, "end": 1}]}) == ["spans[0]: end must not be before start"]
+
+
+def test_digits_of_a_decimal_survive_recovery() -> None:
+    """Ours: FIELD row 47; the slow path loses nothing that the fast path keeps."""
+    from decimal import Decimal
+
+    def tool(price: Decimal, n: int) -> None: ...
+
+    got = call(of(tool), b'{"price":1.00000000000000000000000001,"n":"5"}')
+    assert got == {"price": Decimal("1.00000000000000000000000001"), "n": 5}
+
+
+def test_constraints_beyond_msgspec_are_enforced_all_the_same() -> None:
+    """Ours: typed-accept is a subset of schema-accept; those tools take the slower decoder."""
+
+    @dataclass
+    class Point:
+        x: Annotated[int, pydantic.Field(ge=0)]
+
+    class Plain(msgspec.Struct):
+        code: Annotated[str, msgspec.Meta(pattern=r"^\d$")]
+
+    def tool(
+        step: Annotated[float, Field(multiple_of=0.1)], point: Point, big: Annotated[int, Field(le=2**70)], plain: Plain
+    ) -> None: ...
+
+    signature = of(tool)
+    good = {"step": 0.3, "point": {"x": 1}, "big": 2**70, "plain": {"code": "1"}}
+    assert call(signature, good)["step"] == 0.3
+    bad = {"step": 0.35, "point": {"x": -1}, "big": 2**70 + 1, "plain": {"code": "1\n"}}
+    assert refusal(signature, bad) == [
+        "step: Input should be a multiple of 0.1, got 0.35",
+        "point.x: Input should be greater than or equal to 0, got -1",
+        f"big: Input should be less than or equal to {2**70}, got {2**70 + 1}",
+        "plain.code: String should match pattern '^\\d$', got \"1\\n\"",
+    ]
+
+
+# Options and output --------------------------------------------------------------------------------------------------------
+
+
+def test_titles_and_definitions_can_be_left_out() -> None:
+    """Ours: schema_titles=False and inline_schemas=True save tokens; FIELD row 91."""
+
+    def tool(book: Book, named: Annotated[int, Field(title="My title")] = 1) -> None: ...
+
+    schema = of(tool, schema_titles=False, inline_schemas=True).input_schema
+    assert "$defs" not in schema
+    assert "title" not in schema
+    assert schema["properties"]["book"]["properties"]["title"] == {"type": "string"}
+    assert "title" not in schema["properties"]["book"]
+    assert schema["properties"]["named"]["title"] == "My title"
+
+
+def test_descriptions_from_elsewhere_fill_the_gaps() -> None:
+    """Ours: FIELD row 100; a parameter's own text wins."""
+
+    def tool(a: int, b: Annotated[int, "own"]) -> None: ...
+
+    properties = of(tool, descriptions={"a": "from the docstring", "b": "no"}).input_schema["properties"]
+    assert [properties[name]["description"] for name in "ab"] == ["from the docstring", "own"]
+
+
+def test_a_return_type_has_a_schema_of_its_own() -> None:
+    """Ours: a class stands at the root, even a recursive one."""
+
+    class Node(Model):
+        children: "list[Node]"
+
+    def tool() -> Node: ...  # type: ignore[empty-body]
+
+    signature = of(tool)
+    output = derive_output(signature.return_annotation, tool_name="tool", scope=signature.scope)
+    assert output.schema["type"] == "object"
+    assert output.schema["properties"]["children"]["items"] == {"$ref": "#/$defs/Node"}
+    assert output.decode(b'{"children":[]}') == Node(children=[])
+    assert derive_output(list[int], tool_name="tool").schema == {"items": {"type": "integer"}, "type": "array"}
+    assert derive_output(set[int], tool_name="tool").schema["uniqueItems"] is True
+    with pytest.raises(TypeError, match="tool 'tool': return value has type complex"):
+        derive_output(complex, tool_name="tool")

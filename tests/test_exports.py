@@ -1,0 +1,66 @@
+"""`__all__` is the API: what it names exists, and nothing else is public at the top."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import leanmcp
+
+PUBLIC = {
+    "leanmcp": {"Context", "Field", "Header", "Limits", "MCPError", "MCPServer", "Model", "ToolError", "__version__"},
+    "leanmcp.server": {"CacheHint", "Context", "MCPServer"},
+    "leanmcp.types": {
+        "Annotations",
+        "AudioContent",
+        "BlobResourceContents",
+        "CallToolResult",
+        "ContentBlock",
+        "EmbeddedResource",
+        "Icon",
+        "ImageContent",
+        "Implementation",
+        "ResourceLink",
+        "TextContent",
+        "TextResourceContents",
+        "Tool",
+        "ToolAnnotations",
+    },
+}
+
+
+@pytest.mark.parametrize("module_name", sorted(PUBLIC))
+def test_all_is_the_public_surface(module_name: str) -> None:
+    """Ours: a name enters or leaves the API only together with this table."""
+    module = importlib.import_module(module_name)
+    assert set(module.__all__) == PUBLIC[module_name]
+    assert list(module.__all__) == sorted(module.__all__)
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    """Ours: lazy names fail like any other."""
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = leanmcp.no_such_name
+    assert set(dir(leanmcp)) == PUBLIC["leanmcp"]
+
+
+def test_wire_types_take_both_spellings() -> None:
+    """Ours: `read_only_hint` and `readOnlyHint` (API, "Rules for familiarity")."""
+    from leanmcp.types import ImageContent, ToolAnnotations
+
+    assert ToolAnnotations(read_only_hint=True) == ToolAnnotations(readOnlyHint=True)
+    assert ImageContent(data="", mimeType="image/png").mime_type == "image/png"
+    assert ImageContent(data="", mime_type="image/png").type == "image"
+    with pytest.raises(TypeError):
+        ToolAnnotations(readonlyhint=True)
+
+
+def test_star_import_gives_the_lazy_names() -> None:
+    """Ours: `from leanmcp import *` works although names load on first use."""
+    code = "from leanmcp import *; assert MCPServer.__name__ == 'MCPServer' and Model and Field"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)

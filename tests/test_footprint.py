@@ -1,0 +1,60 @@
+"""What an import and a start cost, counted in modules."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.processes import environment
+
+HEAVY = ("pydantic", "h11", "fastjsonschema", "uvloop", "difflib", "email.message", "http.client", "unittest")
+
+
+def _modules(code: str) -> set[str]:
+    code += "; import sys; print('\\n'.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30, env=environment()
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import leanmcp",
+        "import leanmcp; leanmcp.MCPServer",
+        "from leanmcp.server import MCPServer",
+        "import leanmcp.cli",
+    ],
+)
+def test_import_pulls_under_200_modules_and_nothing_heavy(code: str) -> None:
+    """Ours: DESIGN, "Gates that keep it lean"."""
+    modules = _modules(code)
+    assert len(modules) < 200
+    assert not modules & set(HEAVY)
+
+
+def test_command_line_imports_nothing_of_the_server() -> None:
+    """Ours: `leanmcp --help` answers at once (U3)."""
+    modules = _modules("import leanmcp.cli")
+    assert not {"asyncio", "msgspec", "orjson", "leanmcp.server", "leanmcp.run"} & modules
+
+
+def test_serving_imports_under_200_modules() -> None:
+    """Ours: registration of a typed tool and one call over the line endpoint included."""
+    code = (
+        "import asyncio\n"
+        "from leanmcp import MCPServer\n"
+        "from leanmcp.run import request\n"
+        "mcp = MCPServer('x')\n"
+        "@mcp.tool\n"
+        "async def echo(text: str) -> str: return text\n"
+        "answer = asyncio.run(request(mcp, 'tools/call', {'name': 'echo', 'arguments': {'text': 'hi'}}))\n"
+        "assert answer['result']['structuredContent'] == {'result': 'hi'}\n"
+        "pass"
+    )
+    modules = _modules(code)
+    assert len(modules) < 200
+    assert not modules & set(HEAVY)
