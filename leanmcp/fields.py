@@ -10,20 +10,25 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, dataclass_transform
+from typing import Any, dataclass_transform
 
 import msgspec
 from msgspec import UNSET
 
-from .constraints import EXTRA_KEY, Constraints, FieldExtra, absent, build_meta, exact_for, field_extra, push
+from .constraints import (
+    EXTRA_KEY,
+    LENGTHS,
+    NUMERIC,
+    Constraints,
+    FieldExtra,
+    absent,
+    build_meta,
+    exact_for,
+    field_extra,
+    push,
+)
 
 __all__ = ["Field", "Header", "Model"]
-
-
-if TYPE_CHECKING:
-    from msgspec import StructMeta as _StructMeta
-else:
-    _StructMeta = type(msgspec.Struct)  # msgspec exports the name since 0.20 only
 
 
 def Field(  # noqa: N802 - the name that pydantic gave it
@@ -70,11 +75,14 @@ def Field(  # noqa: N802 - the name that pydantic gave it
         pattern=pattern,
     )
     exact = exact_for(None, constraints)
+    if set(exact.given()) & set(NUMERIC):
+        # Meta takes no numbers beside lengths; a union such as int | str may.
+        exact = exact.without((*LENGTHS, "pattern"))
     extra = FieldExtra(
         default=UNSET if default is ... else default,
         default_factory=default_factory,
         alias=alias,
-        pattern=pattern,
+        pattern=exact.pattern,
         held=constraints.without(exact.given()),
     )
     return build_meta(
@@ -87,7 +95,7 @@ def Field(  # noqa: N802 - the name that pydantic gave it
     )
 
 
-class _ModelMeta(_StructMeta):
+class _ModelMeta(msgspec.StructMeta):
     """Turns every `Field(...)` default of a class body into `Annotated[type, Meta]`."""
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> _ModelMeta:
@@ -119,13 +127,13 @@ def _struct_field(extra: FieldExtra) -> Any:
 
 
 def _resolved(annotation: Any, scope: types.FrameType) -> Any:
-    """Evaluate a string annotation where the class stands; a name that does not exist yet leaves it as it is."""
+    """Evaluate a string annotation where the class stands; a ClassVar or a name still unknown stays text."""
     if not isinstance(annotation, str):
         return annotation
     holder = types.SimpleNamespace(__annotations__={"it": annotation})
     try:
         return typing.get_type_hints(holder, scope.f_globals, dict(scope.f_locals), include_extras=True)["it"]
-    except (NameError, AttributeError):
+    except (NameError, AttributeError, TypeError):
         return annotation
 
 

@@ -23,9 +23,8 @@ class Limits:
         max_line_size: bytes of one stdio message; a longer line is skipped without being stored and answered -32600.
         max_depth: nesting of one JSON message; -32600.
         max_elements: values in one JSON message; -32600.
-        max_connections: open HTTP connections; further ones wait in the listen queue.
-        max_in_flight: calls running at once, all connections together.
-        max_streams: open event streams.
+        max_connections: open HTTP connections; further ones are answered 503 and closed.
+        max_in_flight: calls running at once, all connections together; 503 on HTTP, stdio stops reading.
         threads: worker threads for `def` tools.
         silent_timeout: seconds that a new connection may stay silent before its first byte.
         head_timeout: seconds from the first byte of a request head to its last.
@@ -46,7 +45,6 @@ class Limits:
     max_elements: int = 1_000_000
     max_connections: int = 20_000
     max_in_flight: int = 2_000
-    max_streams: int = 5_000
     threads: int = 128
     silent_timeout: float = 30
     head_timeout: float = 10

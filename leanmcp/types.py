@@ -31,7 +31,7 @@ __all__ = [
 class _WireMeta(msgspec.StructMeta):
     """Lets a constructor take the wire's spelling of a field too."""
 
-    def __call__(cls, *args: Any, **values: Any) -> Any:
+    def __call__(cls, *args: Any, **values: Any) -> Any:  # noqa: N805  a metaclass
         if values:
             fields = cls.__struct_fields__
             for wire_name, name in zip(cls.__struct_encode_fields__, fields, strict=True):

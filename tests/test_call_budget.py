@@ -83,7 +83,9 @@ def test_http_call_stays_within_its_budget() -> None:
         connection, transport = server.connection(), _Transport()
         connection.connection_made(transport)
         requests = [http(call("echo", {"text": "hi"}, 100 + number)) for number in range(11)]
-        names = await _entries(lambda number: connection.data_received(requests[number]), lambda: len(transport.written))
+        names = await _entries(
+            lambda number: connection.data_received(requests[number]), lambda: len(transport.written)
+        )
         assert transport.written[-1].startswith(b"HTTP/1.1 200 OK\r\n")
         connection.connection_lost(None)
         await server.drain(0.1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -53,11 +54,13 @@ def test_wire_types_take_both_spellings() -> None:
     """Ours: `read_only_hint` and `readOnlyHint` (API, "Rules for familiarity")."""
     from leanmcp.types import ImageContent, ToolAnnotations
 
-    assert ToolAnnotations(read_only_hint=True) == ToolAnnotations(readOnlyHint=True)
-    assert ImageContent(data="", mimeType="image/png").mime_type == "image/png"
+    wire_spelling: dict[str, Any] = {"readOnlyHint": True}
+    assert ToolAnnotations(read_only_hint=True) == ToolAnnotations(**wire_spelling)
+    wire_spelling = {"data": "", "mimeType": "image/png"}
+    assert ImageContent(**wire_spelling).mime_type == "image/png"
     assert ImageContent(data="", mime_type="image/png").type == "image"
     with pytest.raises(TypeError):
-        ToolAnnotations(readonlyhint=True)
+        ToolAnnotations(readonlyhint=True)  # type: ignore[call-arg]
 
 
 def test_star_import_gives_the_lazy_names() -> None:

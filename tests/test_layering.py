@@ -47,7 +47,7 @@ def _imports(path: Path) -> list[tuple[ast.stmt, str, bool]]:
     package = ("leanmcp", *path.relative_to(ROOT).parent.parts)
     tree = ast.parse(path.read_text())
     top = {id(node) for node in tree.body}
-    found = []
+    found: list[tuple[ast.stmt, str, bool]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found += [(node, alias.name, id(node) in top) for alias in node.names]

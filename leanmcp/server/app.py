@@ -19,7 +19,7 @@ from ..protocol.jsonrpc import RequestId, Segments
 from ..protocol.meta import MODERN_VERSIONS, CallToolParams, ListParams, Params
 from ..types import Icon, Implementation, ToolAnnotations
 from .lists import DEFAULT_HINT, CacheHint, EncodedResult
-from .registration import ToolOptions, make_tool
+from .registration import Home, ToolOptions, ToolSpec, make_tool
 from .threads import ThreadPool
 from .tool import Tool
 
@@ -115,7 +115,7 @@ class MCPServer:
             extra_args=extra_args,
             coerce=coerce,
         )
-        self._threads = ThreadPool(self.limits.threads)
+        self._home = Home(self.server_info, ThreadPool(self.limits.threads), lambda: self.lifespan_value)
         self._tools: dict[str, Tool] = {}
         self._encoded: dict[str, EncodedResult] = {}
         self.methods: dict[str, Method] = {
@@ -195,21 +195,17 @@ class MCPServer:
         """
         if inspect.isclass(name) or not (name is None or isinstance(name, str)):
             raise TypeError(f"tool name must be a string, not {name!r}")
-        tool = make_tool(
-            fn,
-            name,
-            title,
-            description,
-            annotations,
-            icons,
-            meta,
-            structured_output,
-            options=self._options.override(extra_args, coerce),
+        spec = ToolSpec(
+            name=name,
+            title=title,
+            description=description,
+            annotations=annotations,
+            icons=icons,
+            meta=meta,
+            structured_output=structured_output,
             thread=thread,
-            threads=self._threads,
-            server_info=self.server_info,
-            lifespan=lambda: self.lifespan_value,
         )
+        tool = make_tool(fn, spec, self._options.override(extra_args, coerce), self._home)
         if tool.name in self._tools and not replace:
             raise ValueError(f"tool {tool.name!r} is registered already; give another name= or replace=True")
         self._tools[tool.name] = tool

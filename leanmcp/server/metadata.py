@@ -58,7 +58,9 @@ def _read_one(mark: Any) -> tuple[Constraints, Notes, bool]:
             title=mark.title, description=mark.description, examples=mark.examples, extra=mark.extra_json_schema
         )
         extra = field_extra(mark)
-        return read_meta(mark), notes, mark.pattern is None or (extra is not None and extra.pattern is not None)
+        if extra is not None:
+            return read_meta(mark), notes, not extra.held.given()
+        return read_meta(mark), notes, mark.pattern is None
     if isinstance(mark, str):
         return Constraints(), Notes(description=mark), True
     if isinstance(mark, Header):

@@ -203,10 +203,16 @@ class _Writer:
         return {"anyOf": schemas}
 
     def _adopt(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Take over a foreign schema; its `$defs` join ours."""
+        """Take over a foreign schema; its `$defs` join ours, under other names where ours are taken."""
         own = dict(schema)
-        self.definitions.update(own.pop("$defs", {}))
-        return own
+        definitions = own.pop("$defs", {})
+        names = {name: name for name in definitions}
+        for name, definition in definitions.items():
+            if self.definitions.get(name, definition) != definition:
+                names[name] = self._free_name(name)
+        self.definitions.update({names[name]: _renamed(definition, names) for name, definition in definitions.items()})
+        adopted: dict[str, Any] = _renamed(own, names)
+        return adopted
 
     # Classes -----------------------------------------------------------------------------------------------------
 
@@ -261,6 +267,20 @@ class _Writer:
         if target.closed:
             schema["maxItems"] = len(items)
         return schema
+
+
+def _renamed(schema: Any, names: dict[str, str]) -> Any:
+    """Return a schema with its `#/$defs/...` references under new names."""
+    if isinstance(schema, list):
+        return [_renamed(part, names) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    renamed = {keyword: _renamed(part, names) for keyword, part in schema.items()}
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#/$defs/"):
+        name = reference.removeprefix("#/$defs/")
+        renamed["$ref"] = f"#/$defs/{names.get(name, name)}"
+    return renamed
 
 
 def _takes_title(node: Node) -> bool:

@@ -54,28 +54,40 @@ def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
         raise ValueError(f"{name}={value!r}: give {' or '.join(map(repr, allowed))}")
 
 
-def make_tool(
-    function: Callable[..., Any],
-    name: str | None,
-    title: str | None,
-    description: str | None,
-    annotations: ToolAnnotations | None,
-    icons: Sequence[Icon] | None,
-    meta: dict[str, Any] | None,
-    structured_output: bool | None,
-    *,
-    options: ToolOptions,
-    thread: bool | None,
-    threads: ThreadPool,
-    server_info: bytes,
-    lifespan: Callable[[], Any],
-) -> Tool:
+class ToolSpec(msgspec.Struct, kw_only=True):
+    """What the author of one tool said about it; see `MCPServer.add_tool`."""
+
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    annotations: ToolAnnotations | None = None
+    icons: Sequence[Icon] | None = None
+    meta: dict[str, Any] | None = None
+    structured_output: bool | None = None
+    thread: bool | None = None
+
+
+class Home(msgspec.Struct, frozen=True):
+    """What a tool needs of the server that it belongs to.
+
+    Args:
+        server_info: the JSON of `serverInfo`.
+        threads: pool for `def` functions.
+        lifespan: returns the value that `lifespan=` yielded.
+    """
+
+    server_info: bytes
+    threads: ThreadPool
+    lifespan: Callable[[], Any]
+
+
+def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions, home: Home) -> Tool:
     """Return the tool that `function` makes.
 
     Raises:
         TypeError, ValueError: as `MCPServer.add_tool`.
     """
-    name = _checked_name(function, name, options)
+    name = _checked_name(function, spec.name, options)
     signature = Signature.of(
         function,
         tool_name=name,
@@ -87,19 +99,19 @@ def make_tool(
         inline_schemas=options.inline_schemas,
         context_type=Context,
     )
-    output_schema, results = _output(name, signature, structured_output, options, server_info)
+    output_schema, results = _output(name, signature, spec.structured_output, options, home.server_info)
     entry = ToolEntry(
         name=name,
         input_schema=signature.input_schema,
-        title=title,
-        description=_description(function) if description is None else description,
-        icons=list(icons) if icons else None,
+        title=spec.title,
+        description=_description(function) if spec.description is None else spec.description,
+        icons=list(spec.icons) if spec.icons else None,
         output_schema=output_schema,
-        annotations=annotations,
-        meta=meta,
+        annotations=spec.annotations,
+        meta=spec.meta,
     )
-    in_thread = not is_async(function) and thread is not False
-    return Tool(function, signature, entry, results, threads if in_thread else None, lifespan)
+    in_thread = not is_async(function) and spec.thread is not False
+    return Tool(function, signature, entry, results, home.threads if in_thread else None, home.lifespan)
 
 
 def _checked_name(function: Callable[..., Any], name: str | None, options: ToolOptions) -> str:
@@ -153,6 +165,7 @@ def _output(
             schema_titles=options.schema_titles,
             nullable=options.nullable,
             inline_schemas=options.inline_schemas,
+            scope=signature.scope,
         )
     except TypeError:
         if wanted:

@@ -76,7 +76,7 @@ class Source:
             return classes.evaluate(annotation, {**self.module, **self.scope}, {})
         except (NameError, AttributeError, SyntaxError, TypeError) as error:
             raise TypeError(
-                f"tool {self.tool_name!r}: the type {annotation!r} of {where} cannot be resolved: {error}; "
+                f"tool {self.tool_name!r}: {where} has type {annotation!r}, which cannot be resolved: {error}; "
                 "import or define the name where the function is, not under TYPE_CHECKING only"
             ) from None
 

@@ -92,9 +92,7 @@ def _major(node: str) -> int:
 
 def _run(command: list[str], folder: Path) -> None:
     try:
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=INSTALL_TIMEOUT, check=False
-        )
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=INSTALL_TIMEOUT, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CannotInstall(f"{command[-1]}: {error}") from None
     if done.returncode:

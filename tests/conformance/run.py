@@ -104,20 +104,29 @@ class Suite:
         except subprocess.TimeoutExpired:
             return Verdict(scenario, [], "the suite did not come to an end")
         checks = read_checks(folder)
-        return Verdict(scenario, checks, self._judge(checks, done))
+        said = " ".join((done.stderr or done.stdout).split())[:160]
+        return Verdict(scenario, checks, judge(checks, done.returncode, said, self._allowed_warnings))
 
-    def _judge(self, checks: list[Check], done: subprocess.CompletedProcess[str]) -> str:
-        statuses = {check.status for check in checks if check.name not in self._allowed_warnings}
-        if not checks:
-            said = (done.stderr or done.stdout).strip().splitlines()
-            return f"did not run: {said[0][:120] if said else f'exit code {done.returncode}'}"
-        if "FAILURE" in {check.status for check in checks}:
-            return "checks failed"
-        if "WARNING" in statuses:
-            return "warnings"
-        if not any(check.status == "SUCCESS" and check.name != SELF_MADE for check in checks):
-            return "no check about the server passed"
-        return f"exit code {done.returncode}" if done.returncode else ""
+
+def judge(checks: list[Check], exit_code: int, said: str, allowed_warnings: Sequence[str] = ()) -> str:
+    """Return why a scenario failed, empty where it passed.
+
+    Args:
+        checks: what the suite recorded.
+        exit_code: the suite's; a warning makes it 1 too.
+        said: the suite's output, for a scenario that did not run.
+        allowed_warnings: names of checks that may warn.
+    """
+    warnings = [check for check in checks if check.status == "WARNING"]
+    if not checks:
+        return f"did not run: {said or f'exit code {exit_code}'}"
+    if any(check.status == "FAILURE" for check in checks):
+        return "checks failed"
+    if any(check.name not in allowed_warnings for check in warnings):
+        return "warnings"
+    if not any(check.status == "SUCCESS" and check.name != SELF_MADE for check in checks):
+        return "no check about the server passed"
+    return f"exit code {exit_code}" if exit_code and not warnings else ""
 
 
 def read_checks(folder: Path) -> list[Check]:
@@ -144,8 +153,9 @@ def answers(url: str) -> bool:
     }
     try:
         connection.request("POST", parts.path, body, headers)
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
+        response = connection.getresponse()
+        return response.status == 200 and "result" in json.loads(response.read())
+    except (OSError, http.client.HTTPException, ValueError):
         return False
     finally:
         connection.close()

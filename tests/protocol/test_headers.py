@@ -35,7 +35,16 @@ def test_value_is_decoded_as_the_clients_encoded_it(sent: str, text: str) -> Non
 
 @pytest.mark.parametrize(
     "sent",
-    ["é", "\x80", "=?base64?YQ?=", "=?base64?YQ=?=", "=?base64?Y Q==?=", "=?base64?_-8=?=", "=?base64?YR==?=", "=?base64?/w==?="],
+    [
+        "é",
+        "\x80",
+        "=?base64?YQ?=",
+        "=?base64?YQ=?=",
+        "=?base64?Y Q==?=",
+        "=?base64?_-8=?=",
+        "=?base64?YR==?=",
+        "=?base64?/w==?=",
+    ],
 )
 def test_value_that_cannot_be_decoded_is_a_mismatch(sent: str) -> None:
     """Spec: strict alphabet and padding, canonical, UTF-8; and no byte outside ASCII."""
@@ -189,7 +198,17 @@ def test_loopback_hosts_are_ours_on_any_port(host: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example.com", "localhost.evil.com", "evil-localhost", "127.0.0.1.evil.com", "", "[::2]", "::1", "0.0.0.0", "localhost:"],
+    [
+        "evil.example.com",
+        "localhost.evil.com",
+        "evil-localhost",
+        "127.0.0.1.evil.com",
+        "",
+        "[::2]",
+        "::1",
+        "0.0.0.0",
+        "localhost:",
+    ],
 )
 def test_foreign_hosts_are_not(host: str) -> None:
     """Spec: "Security & Endpoint"; no prefix and no suffix match."""
@@ -206,7 +225,9 @@ def test_allowed_hosts_match_with_or_without_port() -> None:
     assert HostRule(["*"]).host("anything")
 
 
-@pytest.mark.parametrize("origin", ["http://localhost", "https://127.0.0.1:5173", "http://[::1]:80", "HTTP://LOCALHOST:3000"])
+@pytest.mark.parametrize(
+    "origin", ["http://localhost", "https://127.0.0.1:5173", "http://[::1]:80", "HTTP://LOCALHOST:3000"]
+)
 def test_loopback_origins_may_call(origin: str) -> None:
     """Ours: policy P9."""
     assert HostRule().origin(origin)

@@ -23,7 +23,7 @@ def test_id_keeps_type_and_value(raw: bytes, value: int | str) -> None:
     envelope = jsonrpc.decode(_REQUEST % raw)
     assert envelope.id == value
     assert type(envelope.id) is type(value)
-    assert msgspec.json.decode(jsonrpc.encode_id(envelope.id)) == value  # type: ignore[arg-type]
+    assert msgspec.json.decode(jsonrpc.encode_id(envelope.id)) == value
 
 
 def test_params_stay_bytes_until_the_method_is_known() -> None:
@@ -94,7 +94,9 @@ def test_json_that_is_no_request_is_an_invalid_request(message: bytes, request_i
 
 def test_last_of_two_equal_member_names_wins() -> None:
     """Ours: policy P5."""
-    assert jsonrpc.decode(b'{"jsonrpc":"2.0","id":1,"method":"a","method":"b","id":2}') == jsonrpc.Envelope("2.0", "b", 2)
+    assert jsonrpc.decode(b'{"jsonrpc":"2.0","id":1,"method":"a","method":"b","id":2}') == jsonrpc.Envelope(
+        "2.0", "b", 2
+    )
 
 
 @pytest.mark.parametrize("message", [b"[" * 100_000, b'{"a":' * 100_000, b"[" * 600 + b"]" * 600])

@@ -1,0 +1,183 @@
+"""How each server is started, asked once, measured for memory and ended.
+
+Servers are child processes on free loopback ports or on pipes; each is ended by its own handle.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import select
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import msgspec
+
+from benchmarks import load
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGETS = ROOT / "benchmarks" / "targets"
+_START_TIMEOUT = 30.0  # seconds
+_POLL = 0.001  # seconds between two attempts to connect
+
+Command = Callable[[int], list[str]]
+
+
+class Rival(msgspec.Struct, frozen=True):
+    """One server under load.
+
+    Args:
+        name: as the tables show it.
+        transport: "http" or "stdio".
+        command: takes a free port, which stdio ignores, and returns the command line.
+        echoes: whether it answers with the id and the text of the request; floors do not.
+    """
+
+    name: str
+    transport: Literal["http", "stdio"]
+    command: Command
+    echoes: bool = True
+
+    @property
+    def key(self) -> str:
+        """The name of its row."""
+        return f"{self.name}, {self.transport}"
+
+
+def _leanmcp(*options: str) -> list[str]:
+    return [sys.executable, "-m", "leanmcp", "run", str(TARGETS / "leanmcp_echo.py"), *options]
+
+
+def _target(name: str, *options: str) -> list[str]:
+    return [sys.executable, str(TARGETS / name), *options]
+
+
+RIVALS = (
+    Rival("floor", "http", lambda port: _target("floor_http.py", str(port)), echoes=False),
+    Rival("leanmcp", "http", lambda port: _leanmcp("--http", "--port", str(port))),
+    Rival("mcp", "http", lambda port: _target("mcp_echo.py", "http", str(port))),
+    Rival("floor", "stdio", lambda port: _target("floor_stdio.py"), echoes=False),
+    Rival("leanmcp", "stdio", lambda port: _leanmcp()),
+    Rival("mcp", "stdio", lambda port: _target("mcp_echo.py", "stdio")),
+)
+
+
+class Server:
+    """A running server that has answered once.
+
+    Attributes:
+        start_ms: from starting the process to having that answer.
+        answer: it, decoded.
+    """
+
+    def __init__(self, rival: Rival) -> None:
+        self._rival = rival
+        self._port = _free_port()
+        piped = subprocess.PIPE if rival.transport == "stdio" else subprocess.DEVNULL
+        paths = os.pathsep.join((str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])))
+        started = time.perf_counter()
+        self.process = subprocess.Popen(
+            rival.command(self._port),
+            stdin=piped,
+            stdout=piped,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": paths},
+            bufsize=0,
+        )
+        try:
+            raw = self._ask_by_line() if rival.transport == "stdio" else self._ask_by_http(started + _START_TIMEOUT)
+            self.start_ms = (time.perf_counter() - started) * 1e3
+            self.answer: dict[str, Any] = msgspec.json.decode(raw)
+            self._check()
+        except BaseException:
+            self.end()
+            raise
+
+    def end(self) -> None:
+        """End the process by its handle."""
+        self.process.kill()
+        self.process.communicate()
+
+    def memory_mb(self) -> float:
+        """Return its resident memory now, in megabytes of 1024 * 1024 bytes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+    def load(self, seconds: float, warm_up: float) -> load.Sample:
+        """Put it under load."""
+        job = load.Job(self._rival.transport, self.process.pid, seconds, warm_up, echoes=self._rival.echoes)
+        if self._rival.transport == "http":
+            job.port = self._port
+            return load.run(job)
+        job.reads, job.writes = self._output.fileno(), self._input.fileno()
+        return load.run(job, (job.reads, job.writes))
+
+    @property
+    def _input(self) -> IO[bytes]:
+        assert self.process.stdin is not None
+        return self.process.stdin
+
+    @property
+    def _output(self) -> IO[bytes]:
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    def _ask_by_line(self) -> bytes:
+        self._input.write(load.message(1) + b"\n")
+        line = b""
+        while not line.endswith(b"\n"):
+            if not select.select([self._output], [], [], _START_TIMEOUT)[0]:
+                raise TimeoutError(f"{self._rival.key} does not answer")
+            data = self._output.read(65536)
+            if not data:
+                raise RuntimeError(f"{self._rival.key} ended")
+            line += data
+        return line
+
+    def _ask_by_http(self, deadline: float) -> bytes:
+        fields = dict(line.split(": ", 1) for line in load.head(self._port).decode().splitlines()[1:-1])
+        body = load.message(1)
+        fields["Content-Length"] = str(len(body))
+        while True:
+            connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_START_TIMEOUT)
+            try:
+                connection.request("POST", "/mcp", body, fields)
+                response = connection.getresponse()
+                answer = response.read()
+                if response.status != 200:
+                    raise RuntimeError(f"{self._rival.key} answers {response.status}: {answer!r}")
+                return answer
+            except ConnectionRefusedError:
+                if time.perf_counter() > deadline or self.process.poll() is not None:
+                    raise TimeoutError(f"{self._rival.key} does not start") from None
+                time.sleep(_POLL)
+            finally:
+                connection.close()
+
+    def _check(self) -> None:
+        result = self.answer.get("result", {})
+        text = result.get("content", [{}])[0].get("text")
+        if self.answer.get("id") != 1 or text != load.TEXT or result.get("isError", False):
+            raise RuntimeError(f"{self._rival.key} does not echo: {self.answer}")
+
+
+@contextmanager
+def running(rival: Rival) -> Iterator[Server]:
+    """Run a server while the block runs."""
+    server = Server(rival)
+    try:
+        yield server
+    finally:
+        server.end()
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
