@@ -95,6 +95,8 @@ def Field(  # noqa: N802 - the name that pydantic gave it
     )
 
 
+# On the metaclass too, by which PEP 681 makes Model neither frozen nor not, so that a subclass may choose.
+@dataclass_transform(kw_only_default=True, field_specifiers=(Field,))
 class _ModelMeta(msgspec.StructMeta):
     """Turns every `Field(...)` default of a class body into `Annotated[type, Meta]`."""
 

@@ -71,11 +71,12 @@ def http_server(target: str | Path, *options: str, **variables: str) -> Iterator
     process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment() | variables, cwd=ROOT)
     try:
         assert process.stderr is not None
-        started = process.stderr.readline().decode()
-        match = re.search(r"http://127\.0\.0\.1:(\d+)", started)
+        started, match = "", None
+        while match is None and (line := process.stderr.readline().decode()):
+            started += line
+            match = re.search(r"http://127\.0\.0\.1:(\d+)", line)
         if match is None:
-            process.kill()
-            raise AssertionError(f"the server did not start: {started}{process.stderr.read().decode()}")
+            raise AssertionError(f"the server did not start: {started}")
         yield HTTPProcess(process, int(match[1]), started)
     finally:
         if process.poll() is None:
@@ -84,7 +85,7 @@ def http_server(target: str | Path, *options: str, **variables: str) -> Iterator
 
 
 class HTTPProcess:
-    """A running HTTP server: its handle, its port and the line that it printed at start."""
+    """A running HTTP server: its handle, its port and what it printed up to its start line."""
 
     def __init__(self, process: subprocess.Popen[bytes], port: int, started: str) -> None:
         self.process = process

@@ -1,0 +1,162 @@
+"""Processes: start line, loops, lifespan, serving inside a loop of one's own."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from leanmcp import MCPServer
+from leanmcp.run import BindError
+from tests.support.processes import DEADLINE, ROOT, call, encode, environment, http, http_server, run_stdio
+
+FIXTURE = ROOT / "tests" / "fixtures" / "tools.py"
+
+COUNTING = """
+from contextlib import asynccontextmanager
+from leanmcp import Context, MCPServer
+import sys
+
+@asynccontextmanager
+async def lifespan(server):
+    print("entered", file=sys.stderr, flush=True)
+    yield 7
+    print("left", file=sys.stderr, flush=True)
+
+mcp = MCPServer("counting", lifespan=lifespan)
+
+@mcp.tool
+async def value(ctx: Context[int]) -> int:
+    return ctx.lifespan
+"""
+
+WITHOUT_UVLOOP = """
+import sys
+sys.modules["uvloop"] = None
+from leanmcp.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_start_prints_one_line(tmp_path: Path) -> None:
+    """Ours: U6."""
+    file = tmp_path / "server.py"
+    file.write_text("from leanmcp import MCPServer\nmcp = MCPServer('demo')\n@mcp.tool\ndef f() -> int: return 1\n")
+    with http_server(file) as process:
+        assert process.started == f'leanmcp 0.1.0 "demo" 1 tool http://127.0.0.1:{process.port}/mcp (Ctrl-C stops)\n'
+        process.process.send_signal(signal.SIGTERM)
+        _, rest = process.process.communicate(timeout=DEADLINE)
+        assert rest == b""
+
+
+def test_stdio_is_silent_when_it_is_no_terminal() -> None:
+    """Ours: U6."""
+    messages, errors, code = run_stdio(FIXTURE, encode(call("echo", {"text": "hi"})) + b"\n")
+    assert (len(messages), errors, code) == (1, "", 0)
+
+
+def test_lifespan_is_entered_once_for_a_process_on_http(tmp_path: Path) -> None:
+    """Ours: FIELD row 6."""
+    file = tmp_path / "server.py"
+    file.write_text(COUNTING)
+    with http_server(file) as process, socket.create_connection(("127.0.0.1", process.port), DEADLINE) as client:
+        assert process.started.startswith("entered\n")
+        stream = client.makefile("rb")
+        for number in range(100):
+            client.sendall(http(call("value", {}, number)))
+            assert b"200 OK" in stream.readline()
+            length = 0
+            while (line := stream.readline()) != b"\r\n":
+                if line.lower().startswith(b"content-length:"):
+                    length = int(line.split(b":")[1])
+            assert msgspec.json.decode(stream.read(length))["result"]["structuredContent"] == {"result": 7}
+        process.process.send_signal(signal.SIGTERM)
+        _, rest = process.process.communicate(timeout=DEADLINE)
+    assert rest == b"left\n"
+
+
+def test_lifespan_is_left_at_end_of_input(tmp_path: Path) -> None:
+    """Ours: FIELD row 6, on stdio."""
+    file = tmp_path / "server.py"
+    file.write_text(COUNTING)
+    messages, errors, _ = run_stdio(file, encode(call("value")) + b"\n")
+    assert messages[0]["result"]["structuredContent"] == {"result": 7}
+    assert errors == "entered\nleft\n"
+
+
+def test_both_transports_work_on_asyncios_own_loop() -> None:
+    """Ours: uvloop is used where it is installed, and not needed."""
+    command = [sys.executable, "-c", WITHOUT_UVLOOP, "run", str(FIXTURE)]
+    data = b"".join(encode(call("echo", {"text": str(number)}, number)) + b"\n" for number in range(500))
+    done = subprocess.run(command, input=data, capture_output=True, timeout=DEADLINE, env=environment())
+    assert len(done.stdout.splitlines()) == 500
+    assert (done.stderr, done.returncode) == (b"", 0)
+
+    process = subprocess.Popen([*command, "--http", "--port", "0"], stderr=subprocess.PIPE, env=environment())
+    try:
+        assert process.stderr is not None
+        port = int(process.stderr.readline().split(b"127.0.0.1:")[1].split(b"/")[0])
+        with socket.create_connection(("127.0.0.1", port), DEADLINE) as client:
+            client.sendall(http(call("add", {"a": 1, "b": 2}), connection="close"))
+            answer = client.makefile("rb").read()
+        assert b'"structuredContent":{"result":3}' in answer
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(DEADLINE) == 0
+    finally:
+        process.kill()
+        process.communicate(timeout=DEADLINE)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def test_server_runs_inside_a_loop_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """Ours: run_async serves until it is cancelled, and leaves signals alone."""
+    mcp = MCPServer("inner")
+
+    @mcp.tool
+    async def echo(text: str) -> str:
+        return text
+
+    async def main() -> bytes:
+        port, before = _free_port(), signal.getsignal(signal.SIGTERM)
+        async with asyncio.timeout(DEADLINE):
+            serving = asyncio.create_task(mcp.run_async("http", port=port))
+            while "http://" not in capsys.readouterr().err:
+                await asyncio.sleep(0)
+            assert signal.getsignal(signal.SIGTERM) is before
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(http(call("echo", {"text": "hi"}), connection="close"))
+            answer = await reader.read()
+            writer.close()
+            serving.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await serving
+        return answer
+
+    assert b'"structuredContent":{"result":"hi"}' in asyncio.run(main())
+
+
+def test_taken_port_is_an_error_that_says_what_to_do() -> None:
+    """Ours: UX, port in use."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(BindError, match="the port is in use; choose another"):
+            asyncio.run(MCPServer("x").run_async("http", port=taken.getsockname()[1]))
+
+
+def test_unknown_transport_is_refused() -> None:
+    """Ours: U21."""
+    with pytest.raises(ValueError, match="unknown transport 'tcpp'"):
+        asyncio.run(MCPServer("x").run_async("tcpp"))
