@@ -6,7 +6,7 @@ In: octets as they arrive. Out: the decoded body, or HTTPError raised. RFC 9112 
 from __future__ import annotations
 
 from ..limits import Limits
-from .http11_grammar import CHUNK_LINE, HTTPError, line_end
+from .http11_grammar import CHUNK_LINE, HTTPError, body_too_large, line_end
 from .http11_head import FieldScanner
 
 __all__ = ["ChunkedBody", "SizedBody"]
@@ -126,6 +126,6 @@ class ChunkedBody(_Pieces):
             raise HTTPError(400, "The chunk extensions are too long.")
         self._missing = int(digits, 16)
         if self.size + self._missing > self._limits.max_body_size:
-            raise HTTPError(413, "The body is too large.")
+            raise body_too_large(self._limits.max_body_size)
         self._expects = _DATA if self._missing else _TRAILERS
         return end + 2

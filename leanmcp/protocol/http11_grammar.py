@@ -21,6 +21,7 @@ __all__ = [
     "HOST",
     "ORIGIN_REQUEST_LINE",
     "HTTPError",
+    "body_too_large",
     "line_end",
     "parse_request_line",
     "transfer_coding_error",
@@ -41,6 +42,15 @@ class HTTPError(Exception):
         self.message = message
 
 
+def body_too_large(limit: int) -> HTTPError:
+    """Return the refusal of a body over `limit` octets."""
+    return HTTPError(413, f"The body is larger than {limit} bytes (Limits.max_body_size).")
+
+
+_TOO_LONG = {
+    414: "The request line is too long (Limits.max_request_line).",
+    431: "The head is too long (Limits.max_head_size).",
+}
 _TOKEN = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]++"  # noqa: S105  (RFC 9110 5.6.2, no secret)
 _VALUE = r"[\t -~\x80-\xff]*+"  # VCHAR, SP, HTAB, obs-text
 _PERCENT = r"%[0-9A-Fa-f]{2}"
@@ -104,7 +114,7 @@ def line_end(data: bytes | bytearray, scanned: int, bound: int, status: int) -> 
     found = _LINE_BREAKERS.search(data, scanned)
     end = len(data) if found is None else found.start()
     if end > bound:
-        raise HTTPError(status, "The request line is too long." if status == 414 else "A line is too long.")
+        raise HTTPError(status, _TOO_LONG.get(status, "A line is too long."))
     if found is None:
         return -1
     if data[end] == _CR:

@@ -16,6 +16,7 @@ from .http11_grammar import (
     HOST,
     ORIGIN_REQUEST_LINE,
     HTTPError,
+    body_too_large,
     line_end,
     parse_request_line,
     transfer_coding_error,
@@ -80,7 +81,7 @@ class FieldScanner:
     def _check_field(self, line: bytes) -> None:
         self._fields += 1
         if self._fields > self._limits.max_fields:
-            raise HTTPError(431, "There are too many header fields.")
+            raise HTTPError(431, "There are too many header fields (Limits.max_fields).")
         if FIELD_LINE.fullmatch(line) is None:
             raise HTTPError(400, "A field line is not `name: value`; folding is not allowed (RFC 9112 5).")
 
@@ -197,7 +198,7 @@ class Head:
 
         # 6. Size: refused before the body, and instead of 100 (Continue).
         if self.content_length is not None and self.content_length > limits.max_body_size:
-            raise HTTPError(413, "The body is too large.")
+            raise body_too_large(limits.max_body_size)
         self.plan: object = None
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from ..errors import InvalidParams, MalformedMeta
+from ..errors import InvalidParams, MalformedMeta, MethodNotFound
 
 PREFIX = "io.modelcontextprotocol/"
 PROTOCOL_VERSION = PREFIX + "protocolVersion"
@@ -108,3 +108,28 @@ def _explain_meta(raw: msgspec.Raw | bytes, fault: Exception) -> str:
 def plain(fault: Exception) -> str:
     """Return msgspec's sentence about a fault without its `$` notation."""
     return str(fault).replace(" - at `$.", " at `params.").replace(" - at `$", " at `params")
+
+
+LEGACY_METHODS = {
+    "initialize",
+    "notifications/initialized",
+    "ping",
+    "logging/setLevel",
+    "resources/subscribe",
+    "resources/unsubscribe",
+}
+
+
+def method_not_found(method: str) -> MethodNotFound:
+    """Return the error for a method that is not served.
+
+    To a legacy client it names our versions: it has no way to fall forward, and shows the text to its user
+    (basic/versioning, "Backward Compatibility").
+    """
+    if method not in LEGACY_METHODS:
+        return MethodNotFound(f"Method not found: {method[:100]!r}")
+    return MethodNotFound(
+        f"Method not found: {method!r} belongs to older protocol versions; this server speaks "
+        f"{', '.join(MODERN_VERSIONS)}, where each request carries its metadata in params._meta, without a handshake",
+        {"supported": list(MODERN_VERSIONS)},
+    )

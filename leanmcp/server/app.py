@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
 import msgspec
 
-from ..errors import InvalidParams, MethodNotFound
+from ..errors import InvalidParams
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.jsonrpc import RequestId, Segments
 from ..protocol.meta import MODERN_VERSIONS, CallToolParams, ListParams, Params
@@ -243,17 +243,6 @@ class MCPServer:
 
     # --- methods --------------------------------------------------------------------------------------------------
 
-    def unknown_method(self, name: str) -> MethodNotFound:
-        """Return the error for a method that is not served here; it names the versions to a legacy client."""
-        versions = ", ".join(MODERN_VERSIONS)
-        if name in _LEGACY_METHODS:
-            return MethodNotFound(
-                f"Method not found: {name!r} belongs to older protocol versions; this server speaks {versions}, where "
-                "each request carries its metadata in params._meta and no handshake is needed",
-                {"supported": list(MODERN_VERSIONS)},
-            )
-        return MethodNotFound(f"Method not found: {name[:100]!r}")
-
     def _discover(self, params: Params, request_id: RequestId, head: Head | None) -> Answer:
         return self._cached("server/discover", self._describe).answer(request_id)
 
@@ -290,16 +279,6 @@ class MCPServer:
         close = difflib.get_close_matches(name, self._tools, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         return InvalidParams(f"Unknown tool: {name[:128]!r}{hint}")
-
-
-_LEGACY_METHODS = {
-    "initialize",
-    "notifications/initialized",
-    "ping",
-    "logging/setLevel",
-    "resources/subscribe",
-    "resources/unsubscribe",
-}
 
 
 def _checked_hints(hints: Mapping[str, CacheHint] | None) -> dict[str, CacheHint]:

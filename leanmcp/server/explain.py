@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -35,11 +35,17 @@ from .nodes import (
 )
 from .publish import INTEGER_KEY
 
+if TYPE_CHECKING:
+    from fractions import Fraction
+
 __all__ = ["explain"]
 
+MAX_EXPONENT = 1_000
 MAX_FAULTS = 120  # the text shows 20; the rest is counted
 # A path is a linked list, so that a deep or wide value costs no text until there is something to say.
 Path = tuple[Any, "str | int"] | None
+Work = tuple[Node, Any, Path]
+Below = Iterable[Work] | None
 
 
 def explain(node: Node, value: object, *, max_steps: int | None = 200_000) -> list[Fault]:
@@ -51,21 +57,23 @@ def explain(node: Node, value: object, *, max_steps: int | None = 200_000) -> li
 
 
 class _Walk:
-    """The pending work and the faults so far."""
+    """The faults so far, and how many more values may be looked at; the pending work is a stack of iterators."""
 
     def __init__(self, max_steps: int | None) -> None:
         self.steps = math.inf if max_steps is None else max_steps
         self.faults: list[Fault] = []
-        self.todo: list[tuple[Node, Any, Path]] = []
 
     def run(self, node: Node, value: Any, path: Path) -> list[Fault]:
-        self.todo.append((node, value, path))
-        while self.todo and self.steps > 0 and len(self.faults) < MAX_FAULTS:
+        todo: list[Iterator[Work]] = [iter(((node, value, path),))]
+        while todo and self.steps > 0 and len(self.faults) < MAX_FAULTS:
+            work = next(todo[-1], None)
+            if work is None:
+                todo.pop()
+                continue
             self.steps -= 1
-            node, value, path = self.todo.pop()
-            below = CHECKS[type(node)](self, node, value, path)
-            if below:
-                self.todo.extend(reversed(below))
+            below = CHECKS[type(work[0])](self, *work)
+            if below is not None:
+                todo.append(iter(below))
         return self.faults
 
     def fault(self, path: Path, message: str, value: Any = msgspec.UNSET, kind: str = "") -> None:
@@ -73,9 +81,6 @@ class _Walk:
 
     def wrong_type(self, path: Path, value: Any, *names: str) -> None:
         self.fault(path, say.expected(*names), value, "type")
-
-
-Below = list[tuple[Node, Any, Path]] | None
 
 
 def _parts(path: Path) -> list[str | int]:
@@ -120,7 +125,7 @@ def _number(walk: _Walk, node: NumberNode, value: Any, path: Path) -> Below:
     elif not is_number(value) or (node.kind == "int" and not is_integral(value)):
         walk.wrong_type(path, value, {"int": "integer", "float": "number"}.get(node.kind, KINDS["Decimal"]))
         return None
-    if not _finite(number):
+    if not _finite(number, node.kind):
         walk.fault(path, say.NOT_FINITE, value)
         return None
     for name in NUMERIC:
@@ -130,23 +135,35 @@ def _number(walk: _Walk, node: NumberNode, value: Any, path: Path) -> Below:
     return None
 
 
-def _finite(number: Any) -> bool:
+def _finite(number: Any, kind: str) -> bool:
+    if isinstance(number, Decimal) and kind == "Decimal":
+        return number.is_finite()
     try:
         return math.isfinite(number)
     except OverflowError:
-        return isinstance(number, int)
+        return kind != "float"
 
 
 def _within(name: str, number: Any, limit: Any) -> bool:
     if name == "multiple_of":
         if isinstance(number, int) and isinstance(limit, int):
             return number % limit == 0
-        from fractions import Fraction
-
-        return Fraction(str(number)) % Fraction(str(limit)) == 0
+        return _is_plain(number) and _fraction(number) % _fraction(limit) == 0
     if name in ("gt", "ge"):
         return bool(number > limit or (name == "ge" and number == limit))
     return bool(number < limit or (name == "le" and number == limit))
+
+
+def _is_plain(number: Any) -> bool:
+    """False for a Decimal such as 1E+999999999, whose fraction would fill the memory."""
+    return not isinstance(number, Decimal) or abs(number.adjusted()) < MAX_EXPONENT
+
+
+def _fraction(number: Any) -> Fraction:
+    """The decimal number that was written: 0.3, not its nearest float."""
+    from fractions import Fraction
+
+    return Fraction(number if isinstance(number, int) else str(number))
 
 
 def _text(walk: _Walk, node: TextNode, value: Any, path: Path) -> Below:
@@ -201,9 +218,10 @@ def _array(walk: _Walk, node: ArrayNode, value: Any, path: Path) -> Below:
             walk.fault(path, say.item_count(name, limit, len(value)), value)
     if node.prefix:
         return [(part, item, (path, at)) for at, (part, item) in enumerate(zip(node.prefix, value, strict=False))]
-    if node.items is None or isinstance(node.items, AnyNode):
+    items = node.items
+    if items is None or isinstance(items, AnyNode):
         return None
-    return [(node.items, item, (path, at)) for at, item in enumerate(value)]
+    return ((items, item, (path, at)) for at, item in enumerate(value))
 
 
 def _map(walk: _Walk, node: MapNode, value: Any, path: Path) -> Below:
@@ -214,14 +232,17 @@ def _map(walk: _Walk, node: MapNode, value: Any, path: Path) -> Below:
         limit = getattr(node.limits, name)
         if limit is not None and _breaks(name, limit, len(value)):
             walk.fault(path, say.item_count(name, limit, len(value), "Dictionary"), value)
-    below: list[tuple[Node, Any, Path]] = []
+    return _entries(walk, node, value, path)
+
+
+def _entries(walk: _Walk, node: MapNode, value: dict[str, Any], path: Path) -> Iterator[Work]:
+    any_key = isinstance(node.key, TextNode) and node.key.kind == "str" and not node.key.limits.given()
     for name, item in value.items():
         if isinstance(node.key, NumberNode):
             _integer_key(walk, node.key, name, (path, name))
-        elif not isinstance(node.key, TextNode) or node.key.kind != "str" or node.key.limits.given():
-            below.append((node.key, name, (path, name)))
-        below.append((node.value, item, (path, name)))
-    return below
+        elif not any_key:
+            yield node.key, name, (path, name)
+        yield node.value, item, (path, name)
 
 
 def _integer_key(walk: _Walk, key: NumberNode, name: str, path: Path) -> None:
@@ -238,22 +259,25 @@ def _ref(walk: _Walk, node: RefNode, value: Any, path: Path) -> Below:
     if not isinstance(value, dict):
         walk.wrong_type(path, value, "object")
         return None
-    below: list[tuple[Node, Any, Path]] = []
     if target.tag_field is not None and not same(value.get(target.tag_field), target.tag):
         _tag_fault(walk, [target], value, path)
         return None
+    return _fields(target, value, path)
+
+
+def _fields(target: ObjectNode, value: dict[str, Any], path: Path) -> Iterator[Work]:
     for entry in target.properties:
         if entry.wire_name in value:
-            below.append((entry.node, value[entry.wire_name], (path, entry.wire_name)))
+            yield entry.node, value[entry.wire_name], (path, entry.wire_name)
         elif entry.required:
             # In its turn among the fields, so that faults keep the order of the declaration.
-            below.append((_MISSING, None, (path, entry.wire_name)))
+            yield _MISSING, None, (path, entry.wire_name)
     if target.closed:
         accepted = tuple(entry.wire_name for entry in target.properties)
         known = {*accepted, target.tag_field}
-        unknown = [name for name in value if name not in known]
-        below += [(_Unknown(accepted=accepted), value[name], (path, name)) for name in unknown]
-    return below
+        for name, item in value.items():
+            if name not in known:
+                yield _Unknown(accepted=accepted), item, (path, name)
 
 
 def _positional(walk: _Walk, target: ObjectNode, value: Any, path: Path) -> Below:

@@ -12,7 +12,7 @@ import msgspec
 
 from ..errors import HeaderMismatch, MalformedMeta, MCPError
 from ..protocol.http11 import Head, Request
-from ..protocol.meta import CLIENT_CAPABILITIES, MODERN_VERSIONS, PROTOCOL_VERSION
+from ..protocol.meta import CLIENT_CAPABILITIES, LEGACY_METHODS, MODERN_VERSIONS, PROTOCOL_VERSION, method_not_found
 
 _EXAMPLE = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
@@ -28,6 +28,10 @@ def missing_headers(head: Head, message: dict[str, Any] | None) -> list[str]:
 def with_missing(error: MCPError, request: Request, path: str) -> MCPError:
     """Return `error` with everything that the request lacks and the call that would have worked."""
     message = _message(request.body)
+    method = message.get("method")
+    if isinstance(error, MalformedMeta) and method in LEGACY_METHODS:
+        legacy = method_not_found(method)  # a call that is refused in any case is no example
+        return MalformedMeta(legacy.message, legacy.data)
     missing = missing_headers(request.head, message)
     meta = (message.get("params") or {}).get("_meta") or {} if isinstance(message.get("params"), dict) else {}
     missing += [f"params._meta {name}" for name in (PROTOCOL_VERSION, CLIENT_CAPABILITIES) if name not in meta]

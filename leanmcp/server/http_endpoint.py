@@ -26,7 +26,7 @@ from ..protocol import jsonrpc
 from ..protocol.headers import HostRule, decode_value
 from ..protocol.http11 import Head, Request
 from ..protocol.jsonrpc import RequestId, Segments
-from ..protocol.meta import MODERN_VERSIONS, Params, decode_params
+from ..protocol.meta import MODERN_VERSIONS, Params, decode_params, method_not_found
 from ..protocol.response import HTML, JSON, NOTHING, SSE, Response
 from . import hints
 from .app import MCPServer
@@ -156,7 +156,7 @@ class HTTPEndpoint:
             ):
                 raise self._mismatch(plan, envelope.method, params)
             if method is None:
-                raise self._server.unknown_method(envelope.method)
+                raise method_not_found(envelope.method)
             if method.mirrors_name and plan.name != params.name:
                 raise _differs("Mcp-Name", plan.name, params.name, "params.name")
             answer = method.handle(params, request_id, head)

@@ -16,7 +16,7 @@ from ..errors import InternalError, InvalidRequest, MCPError, UnsupportedProtoco
 from ..logs import logger
 from ..protocol import jsonrpc
 from ..protocol.jsonrpc import RequestId, Segments
-from ..protocol.meta import MODERN_VERSIONS, Params, decode_params
+from ..protocol.meta import MODERN_VERSIONS, Params, decode_params, method_not_found
 from .app import MCPServer
 
 Send = Callable[[Segments], None]
@@ -64,12 +64,12 @@ class LineEndpoint:
                 raise InvalidRequest(f"Invalid request: id {str(request_id)[:64]!r} is still in flight")
             method = self._methods.get(envelope.method)
             if method is None and envelope.method == "initialize":
-                raise self._server.unknown_method(envelope.method)
+                raise method_not_found(envelope.method)
             params = decode_params(envelope.params, _any_params if method is None else method.decoder)
             if params.meta.protocol_version not in MODERN_VERSIONS:
                 raise UnsupportedProtocolVersion(params.meta.protocol_version, MODERN_VERSIONS)
             if method is None:
-                raise self._server.unknown_method(envelope.method)
+                raise method_not_found(envelope.method)
             answer = method.handle(params, request_id, None)
         except MCPError as error:
             if line is None or line.strip():  # a blank line is no message

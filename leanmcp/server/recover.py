@@ -8,7 +8,7 @@ string fits.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -99,9 +99,13 @@ def _read_texts(root: RefNode, arguments: dict[str, Any]) -> None:
 def _fold(root: Node, arguments: Any) -> Any:
     """Turn 5.0 into 5 in place wherever an integer is asked for and a float is not."""
     holder = [arguments]
-    todo: list[tuple[Any, Any, Node]] = [(holder, 0, root)]
+    todo: list[Iterator[tuple[Any, Any, Node]]] = [iter(((holder, 0, root),))]
     while todo:
-        container, key, node = todo.pop()
+        work = next(todo[-1], None)
+        if work is None:
+            todo.pop()
+            continue
+        container, key, node = work
         value = container[key]
         if isinstance(node, UnionNode):
             parts = branch(node, value)
@@ -112,7 +116,7 @@ def _fold(root: Node, arguments: Any) -> Any:
             if _takes_integer(node) and is_integral(value):
                 container[key] = int(value)
         elif isinstance(value, list | dict):
-            todo.extend((value, at, part) for at, part in _inside(node, value))
+            todo.append(_inside(node, value))
     return holder[0]
 
 
@@ -120,20 +124,23 @@ def _takes_integer(node: Node) -> bool:
     return isinstance(node, ChoiceNode) or (isinstance(node, NumberNode) and node.kind == "int")
 
 
-def _inside(node: Node, value: list[Any] | dict[str, Any]) -> list[tuple[Any, Node]]:
-    if isinstance(node, ArrayNode) and isinstance(value, list):
-        if node.prefix:
-            return list(zip(range(len(value)), node.prefix, strict=False))
-        return [] if node.items is None else [(at, node.items) for at in range(len(value))]
-    if isinstance(node, MapNode) and isinstance(value, dict):
-        return [(name, node.value) for name in value]
-    if isinstance(node, RefNode) and node.target.positional and isinstance(value, list):
-        shift = node.target.tag_field is not None
-        nodes = [entry.node for entry in node.target.properties]
-        return [(at + shift, part) for at, part in enumerate(nodes) if at + shift < len(value)]
-    if isinstance(node, RefNode) and isinstance(value, dict):
-        return [(entry.wire_name, entry.node) for entry in node.target.properties if entry.wire_name in value]
-    return []
+def _inside(node: Node, value: list[Any] | dict[str, Any]) -> Iterator[tuple[Any, Any, Node]]:
+    """Yield the places below a value with their nodes."""
+    if isinstance(value, list):
+        if isinstance(node, ArrayNode) and node.items is not None:
+            items = node.items
+            yield from ((value, at, items) for at in range(len(value)))
+        elif isinstance(node, ArrayNode):
+            yield from ((value, at, part) for at, part in enumerate(node.prefix[: len(value)]))
+        elif isinstance(node, RefNode) and node.target.positional:
+            shift = node.target.tag_field is not None
+            entries = node.target.properties[: max(0, len(value) - shift)]
+            yield from ((value, at + shift, entry.node) for at, entry in enumerate(entries))
+    elif isinstance(node, MapNode):
+        yield from ((value, name, node.value) for name in value)
+    elif isinstance(node, RefNode):
+        present = (entry for entry in node.target.properties if entry.wire_name in value)
+        yield from ((value, entry.wire_name, entry.node) for entry in present)
 
 
 # msgspec's own sentences, for what the nodes do not know: a class's own checks, limits of the decoder ----------------

@@ -59,8 +59,11 @@ def install(folder: str, *packages: str) -> Path:
     wanted = "\n".join(packages)
     if stamp.is_file() and stamp.read_text() == wanted:
         return target / "node_modules"
-    target.mkdir(parents=True, exist_ok=True)
-    (target / "package.json").write_text('{"private": true}\n')
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        (target / "package.json").write_text('{"private": true}\n')
+    except OSError as error:
+        raise CannotInstall(f"{target}: {error.strerror}") from None
     quiet = ("--no-audit", "--no-fund", "--loglevel=error")
     _run([*_npm(), "install", *quiet, "--fetch-retries=1", *packages], target)
     stamp.write_text(wanted)  # last: an install that broke off is done again

@@ -18,6 +18,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from leanmcp.fields import Field, Model
+from leanmcp.schema.faults import phrase
+from leanmcp.server.derive import Deriver
+from leanmcp.server.explain import explain
 from leanmcp.server.signature import InvalidArguments, Signature
 
 
@@ -193,6 +196,22 @@ def test_a_typed_value_survives_json_and_fits_the_published_schema(data: st.Data
     Draft202012Validator(signature.input_schema).validate(json.loads(raw))
 
 
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.decimals(allow_nan=False) | st.just(10**4000),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@PROPERTY
+@given(st.data())
+def test_the_explainer_never_raises_whatever_it_is_shown(data: st.DataObject) -> None:
+    """Ours: property; lone surrogates, NaN and huge numbers included, and the text is always text."""
+    annotation, _ = data.draw(typed())
+    node = Deriver("tool").derive(annotation, "parameter")
+    phrase("tool", explain(node, data.draw(ANYTHING))).encode()
+
+
 def near(schema: dict[str, Any], root: dict[str, Any], depth: int = 3) -> st.SearchStrategy[Any]:
     """JSON values that look like what a schema asks for, right or nearly right."""
     if depth == 0:
@@ -249,3 +268,22 @@ def test_deep_faults_of_a_recursive_class_are_found() -> None:
         signature.recover(raw)
     assert refusal.value.faults[0].message == "Input should be a valid number"
     assert refusal.value.faults[0].path.endswith("near[0].x")
+
+
+def test_a_wide_value_is_refused_within_a_bounded_walk() -> None:
+    """Ours: 2 million items cost no list of work, and a fault beyond the walk still gets a sentence."""
+    signature = signature_of(list[int])
+    raw = b'{"value":[' + b"1," * 300_000 + b'"x"]}'
+    with pytest.raises(InvalidArguments) as refusal:
+        signature.recover(raw)
+    assert [fault.message for fault in refusal.value.faults] == ["Input should be a valid integer"]
+    assert refusal.value.faults[0].path == "value[300000]"
+
+
+def test_a_decimal_with_a_huge_exponent_is_compared_without_being_written_out() -> None:
+    """Ours: `1E+999999999` is ten characters of text and a gigabyte of digits."""
+    signature = signature_of(Annotated[decimal.Decimal, Field(ge=1, multiple_of=2)])
+    for raw in (b'{"value":"1E+999999999"}', b'{"value":"1E-999999999"}'):
+        assert accepted(signature, raw) is None
+    free = signature_of(decimal.Decimal)
+    assert accepted(free, b'{"value":"1E+999999999"}') is not None
