@@ -80,14 +80,13 @@ class Server:
         self._rival = rival
         self._port = _free_port()
         piped = subprocess.PIPE if rival.transport == "stdio" else subprocess.DEVNULL
-        paths = os.pathsep.join((str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])))
         started = time.perf_counter()
         self.process = subprocess.Popen(
             rival.command(self._port),
             stdin=piped,
             stdout=piped,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": paths},
+            env=_environment(),
             bufsize=0,
         )
         try:
@@ -175,6 +174,13 @@ def running(rival: Rival) -> Iterator[Server]:
         yield server
     finally:
         server.end()
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a server: the project importable, and byte code cached, as it is once installed."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    paths = filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))
+    return {**kept, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def _free_port() -> int:

@@ -84,7 +84,7 @@ class Deriver:
         self.scope = scope or {}
         self.output = output
         self.objects: dict[Any, ObjectNode] = {}
-        self._where = "type"
+        self._argument = self._where = "type"
         self._aliases: list[Any] = []
         self._inside = False  # inside a class, whose annotations msgspec reads by itself
 
@@ -94,7 +94,7 @@ class Deriver:
         Raises:
             TypeError: the type cannot travel as JSON or msgspec cannot tell the members of a union apart.
         """
-        self._where = where
+        self._argument = self._where = where
         node = self.node(annotation)
         for ref in walk(node):
             if isinstance(ref, RefNode) and not ref.target.recursive:
@@ -281,14 +281,14 @@ class Deriver:
         target = self.objects.get(annotation)
         if target is None:
             target = self.objects[annotation] = ObjectNode(name=classes.def_name(annotation), annotation=annotation)
-            where, self._where = self._where, f"class {target.name} ({self._where})"
+            where, self._where = self._where, f"class {target.name} ({self._argument})"
             inside, self._inside = self._inside, True
             shape = classes.shape(annotation, base, self.scope, self.refusal)
             target.description = shape.description
             target.closed, target.positional = shape.closed, shape.positional
             target.tag_field, target.tag = shape.tag_field, shape.tag
             for entry in shape.fields:
-                self._where = f"field {entry.name!r} of {target.name} ({where})" if "(" not in where else where
+                self._where = f"field {entry.name!r} of {target.name} ({self._argument})"
                 part = self._field(entry)
                 target.properties.append(
                     Property(
@@ -354,7 +354,14 @@ def _reaches_itself(target: ObjectNode) -> bool:
 
 
 def type_text(annotation: Any) -> str:
-    """Return a type as its author would write it."""
+    """Return a type as its author would write it, without modules and metadata."""
+    union = members(annotation)
+    if union is not None:
+        return " | ".join(map(type_text, union))
+    if get_origin(annotation) is Annotated:
+        return type_text(get_args(annotation)[0])
+    if annotation is type(None):
+        return "None"
     if isinstance(annotation, type) and get_origin(annotation) is None:
         return annotation.__qualname__
     return str(annotation).replace("typing.", "")

@@ -148,7 +148,11 @@ def _within(name: str, number: Any, limit: Any) -> bool:
     if name == "multiple_of":
         if isinstance(number, int) and isinstance(limit, int):
             return number % limit == 0
-        return _is_plain(number) and _fraction(number) % _fraction(limit) == 0
+        try:
+            # The decimal numbers that were written: 0.3, not its nearest float. Exact whenever it does not raise.
+            return Decimal(str(number)) % Decimal(str(limit)) == 0
+        except (InvalidOperation, ValueError):
+            return _is_plain(number) and _fraction(number) % _fraction(limit) == 0
     if name in ("gt", "ge"):
         return bool(number > limit or (name == "ge" and number == limit))
     return bool(number < limit or (name == "le" and number == limit))
@@ -160,7 +164,6 @@ def _is_plain(number: Any) -> bool:
 
 
 def _fraction(number: Any) -> Fraction:
-    """The decimal number that was written: 0.3, not its nearest float."""
     from fractions import Fraction
 
     return Fraction(number if isinstance(number, int) else str(number))

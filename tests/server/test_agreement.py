@@ -197,7 +197,13 @@ def test_a_typed_value_survives_json_and_fits_the_published_schema(data: st.Data
 
 
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.decimals(allow_nan=False) | st.just(10**4000),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=4)
+    | st.decimals(allow_nan=False)
+    | st.just(10**4000),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
     max_leaves=6,
 )

@@ -31,8 +31,6 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from typing_extensions import Doc
 
 from leanmcp.fields import Field, Header, Model
-from leanmcp.server import derive
-from leanmcp.server.nodes import ForeignNode, Node
 from leanmcp.server.signature import InvalidArguments, Signature
 
 T = TypeVar("T")
@@ -435,49 +433,23 @@ def test_field_as_the_default_of_a_dataclass_is_refused() -> None:
         of(Alias)
 
 
-class Celsius:
-    """Stands for a type of another package."""
+def test_a_refusal_inside_a_class_names_its_field_and_the_parameter() -> None:
+    """Ours: our user reads where to look; modules and metadata are left out."""
 
-    def __init__(self, degrees: float) -> None:
-        self.degrees = degrees
+    class Wave(Model):
+        phase: complex
 
+    class Sea(Model):
+        waves: list[Wave]
 
-@pytest.fixture
-def celsius() -> Iterator[None]:
-    def explain(value: Any) -> Iterator[tuple[tuple[str | int, ...], str, Any]]:
-        if not isinstance(value, dict) or "degrees" not in value:
-            yield ("degrees",), "Field required", msgspec.UNSET
-
-    def convert(value: Any) -> Celsius:
-        return Celsius(value["degrees"])
-
-    def schema() -> dict[str, Any]:
-        return {"$ref": "#/$defs/Point", "$defs": {"Point": {"type": "object"}}}
-
-    def hook(annotation: Any, deriver: derive.Deriver) -> Node | None:
-        if annotation is not Celsius:
-            return None
-        return ForeignNode(annotation=Celsius, convert=convert, schema=schema, explain=explain, admits_string=False)
-
-    derive.foreign_kinds.append(hook)
-    yield
-    derive.foreign_kinds.remove(hook)
-
-
-@pytest.mark.usefixtures("celsius")
-def test_a_foreign_kind_of_type_joins_by_a_hook() -> None:
-    """Ours: the seam for packages that build their own objects; their definitions never replace ours."""
-
-    def tool(place: Point, value: Celsius, other: list[Celsius]) -> None: ...
-
-    signature = Signature.of(tool, tool_name="tool")
-    assert signature.input_schema["properties"]["value"] == {"$ref": "#/$defs/Point_2"}
-    assert signature.input_schema["$defs"]["Point_2"] == {"type": "object"}
-    arguments: Any = signature.decode(b'{"place":{"x":1},"value":{"degrees":3.5},"other":[{"degrees":1}]}')
-    assert arguments.value.degrees == 3.5
-    assert type(arguments.other[0]) is Celsius
-    with pytest.raises(InvalidArguments, match=r"other\[0\]\.degrees: Field required"):
-        signature.recover(b'{"place":{"x":1},"value":{"degrees":3},"other":[{}]}')
+    with pytest.raises(TypeError) as error:
+        of(Sea)
+    assert str(error.value) == (
+        "tool 'tool': field 'phase' of Wave (parameter 'value') has type complex: it has no JSON form that can be "
+        "decoded; use a type that JSON can carry or pass input_schema="
+    )
+    with pytest.raises(TypeError, match=r"parameter 'value' has type Point \| Pair \| Options \| None: "):
+        of(Annotated[Point | Pair | Options | None, "text"])
 
 
 def test_registration_of_a_common_tool_is_cheap() -> None:

@@ -1,0 +1,62 @@
+"""Types that another package brings along join by a hook: schema, conversion, faults."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import pytest
+
+from leanmcp.server import derive
+from leanmcp.server.nodes import ForeignNode, Node
+from leanmcp.server.signature import InvalidArguments, Signature
+
+
+@dataclass
+class Point:
+    x: int
+
+
+class Celsius:
+    """Stands for a type of another package."""
+
+    def __init__(self, degrees: float) -> None:
+        self.degrees = degrees
+
+
+@pytest.fixture
+def celsius() -> Iterator[None]:
+    def explain(value: Any) -> Iterator[tuple[tuple[str | int, ...], str, Any]]:
+        if not isinstance(value, dict) or "degrees" not in value:
+            yield ("degrees",), "Field required", msgspec.UNSET
+
+    def convert(value: Any) -> Celsius:
+        return Celsius(value["degrees"])
+
+    def schema() -> dict[str, Any]:
+        return {"$ref": "#/$defs/Point", "$defs": {"Point": {"type": "object"}}}
+
+    def hook(annotation: Any, deriver: derive.Deriver) -> Node | None:
+        if annotation is not Celsius:
+            return None
+        return ForeignNode(annotation=Celsius, convert=convert, schema=schema, explain=explain, admits_string=False)
+
+    derive.foreign_kinds.append(hook)
+    yield
+    derive.foreign_kinds.remove(hook)
+
+
+@pytest.mark.usefixtures("celsius")
+def test_a_foreign_kind_of_type_joins_by_a_hook() -> None:
+    """Ours: the seam for packages that build their own objects; their definitions never replace ours."""
+
+    def tool(place: Point, value: Celsius, other: list[Celsius]) -> None: ...
+
+    signature = Signature.of(tool, tool_name="tool")
+    assert signature.input_schema["properties"]["value"] == {"$ref": "#/$defs/Point_2"}
+    assert signature.input_schema["$defs"]["Point_2"] == {"type": "object"}
+    arguments: Any = signature.decode(b'{"place":{"x":1},"value":{"degrees":3.5},"other":[{"degrees":1}]}')
+    assert arguments.value.degrees == 3.5
+    assert type(arguments.other[0]) is Celsius
+    with pytest.raises(InvalidArguments, match=r"other\[0\]\.degrees: Field required"):
+        signature.recover(b'{"place":{"x":1},"value":{"degrees":3},"other":[{}]}')
