@@ -14,18 +14,37 @@ if TYPE_CHECKING:
     from .fields import Field, Header, Model
     from .limits import Limits
     from .server.app import MCPServer
+    from .server.content import Audio, File, Image, RawJSON
     from .server.context import Context
 
-__all__ = ["Context", "Field", "Header", "Limits", "MCPError", "MCPServer", "Model", "ToolError", "__version__"]
+__all__ = [
+    "Audio",
+    "Context",
+    "Field",
+    "File",
+    "Header",
+    "Image",
+    "Limits",
+    "MCPError",
+    "MCPServer",
+    "Model",
+    "RawJSON",
+    "ToolError",
+    "__version__",
+]
 
 _HOMES = {
+    "Audio": ".server.content",
     "Context": ".server.context",
     "Field": ".fields",
+    "File": ".server.content",
     "Header": ".fields",
+    "Image": ".server.content",
     "Limits": ".limits",
     "MCPError": ".errors",
     "MCPServer": ".server.app",
     "Model": ".fields",
+    "RawJSON": ".server.content",
     "ToolError": ".errors",
 }
 

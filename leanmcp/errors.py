@@ -128,4 +128,9 @@ class ToolError(Exception):
 
     Args:
         message: what went wrong and what to send instead.
+        content: content blocks to send instead of the message.
     """
+
+    def __init__(self, message: str = "", *, content: Sequence[Any] | None = None) -> None:
+        super().__init__(message)
+        self.content = None if content is None else list(content)

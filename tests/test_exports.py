@@ -12,7 +12,21 @@ import pytest
 import leanmcp
 
 PUBLIC = {
-    "leanmcp": {"Context", "Field", "Header", "Limits", "MCPError", "MCPServer", "Model", "ToolError", "__version__"},
+    "leanmcp": {
+        "Audio",
+        "Context",
+        "Field",
+        "File",
+        "Header",
+        "Image",
+        "Limits",
+        "MCPError",
+        "MCPServer",
+        "Model",
+        "RawJSON",
+        "ToolError",
+        "__version__",
+    },
     "leanmcp.server": {"CacheHint", "Context", "MCPServer"},
     "leanmcp.types": {
         "Annotations",

@@ -49,9 +49,13 @@ def path_text(parts: Iterable[str | int]) -> str:
     return text
 
 
-def phrase(tool_name: str, faults: Sequence[Fault], *, echo_values: bool = True) -> str:
-    """Return the whole refusal: a head line, then one line per fault, at most 20 faults and 4 KiB."""
-    text = f"Invalid arguments for tool {_clip(_printable(tool_name), 128)}:"
+def phrase(tool_name: str, faults: Sequence[Fault], *, echo_values: bool = True, what: str = "arguments for") -> str:
+    """Return the whole refusal: a head line, then one line per fault, at most 20 faults and 4 KiB.
+
+    Args:
+        what: "arguments for" or "result of".
+    """
+    text = f"Invalid {what} tool {_clip(_printable(tool_name), 128)}:"
     lines = list(dict.fromkeys(_line(fault, echo_values) for fault in faults[: MAX_FAULTS * 5]))
     left_over = max(0, len(faults) - MAX_FAULTS * 5)
     room = MAX_TEXT - len(text.encode()) - 32

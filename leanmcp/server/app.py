@@ -18,10 +18,11 @@ from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.jsonrpc import RequestId, Segments
 from ..protocol.meta import MODERN_VERSIONS, CallToolParams, ListParams, Params
 from ..types import Icon, Implementation, ToolAnnotations
+from .fault_log import FaultLog
 from .lists import DEFAULT_HINT, CacheHint, EncodedResult
-from .registration import Home, ToolOptions, ToolSpec, make_tool
+from .registration import ToolOptions, ToolSpec, make_tool
 from .threads import ThreadPool
-from .tool import Tool
+from .tool import Home, Sanitize, Tool
 
 if TYPE_CHECKING:
     from ..protocol.http11 import Head  # stdio never loads the HTTP reader
@@ -63,6 +64,7 @@ class MCPServer:
         echo_values: repeat what was sent in the text about invalid arguments.
         extra_args: "forbid" refuses unknown arguments, "ignore" drops them; per tool too.
         coerce: accept JSON in a string where the parameter admits no string, once strict decoding failed; per tool too.
+        sanitize: takes what a tool returned, or the text of an error, and returns what may go out.
 
     Raises:
         TypeError, ValueError: an option that cannot be; the text names it.
@@ -88,6 +90,7 @@ class MCPServer:
         echo_values: bool = True,
         extra_args: Literal["forbid", "ignore"] = "forbid",
         coerce: bool = True,
+        sanitize: Sanitize | None = None,
     ) -> None:
         self.name = name or "leanmcp-server"
         self.title = title
@@ -115,7 +118,9 @@ class MCPServer:
             extra_args=extra_args,
             coerce=coerce,
         )
-        self._home = Home(self.server_info, ThreadPool(self.limits.threads), lambda: self.lifespan_value)
+        self._home = Home(
+            self.server_info, ThreadPool(self.limits.threads), lambda: self.lifespan_value, sanitize, FaultLog()
+        )
         self._tools: dict[str, Tool] = {}
         self._encoded: dict[str, EncodedResult] = {}
         self.methods: dict[str, Method] = {
@@ -141,6 +146,8 @@ class MCPServer:
         *,
         extra_args: Literal["forbid", "ignore"] | None = None,
         coerce: bool | None = None,
+        max_result: int | None = None,
+        sanitize: Sanitize | None = None,
         thread: bool | None = None,
         replace: bool = False,
     ) -> Callable[[F], F]: ...
@@ -169,6 +176,8 @@ class MCPServer:
         *,
         extra_args: Literal["forbid", "ignore"] | None = None,
         coerce: bool | None = None,
+        max_result: int | None = None,
+        sanitize: Sanitize | None = None,
         thread: bool | None = None,
         replace: bool = False,
     ) -> None:
@@ -186,6 +195,8 @@ class MCPServer:
                 annotation gives one.
             extra_args: overrides the server's.
             coerce: overrides the server's.
+            max_result: bytes of the largest response; a larger result is an error that says so.
+            sanitize: takes what the tool returned, or the text of an error, and returns what may go out.
             thread: a `def` function runs in a worker thread; False runs it on the event loop, for work of microseconds.
             replace: replace a tool of the same name instead of refusing.
 
@@ -203,6 +214,8 @@ class MCPServer:
             icons=icons,
             meta=meta,
             structured_output=structured_output,
+            max_result=max_result,
+            sanitize=sanitize,
             thread=thread,
         )
         tool = make_tool(fn, spec, self._options.override(extra_args, coerce), self._home)

@@ -29,7 +29,7 @@ from .nodes import (
     admits_string,
 )
 
-__all__ = ["faults_of", "recover"]
+__all__ = ["faults_of", "recover", "result_text"]
 
 MAX_NUMBER_TEXT = 400
 
@@ -80,6 +80,15 @@ def recover(
 def faults_of(raw: bytes | msgspec.Raw, root: RefNode) -> list[Fault]:
     """Return what the schema has against arguments that the typed decoder took."""
     return explain(root, _plain(raw), max_steps=None)
+
+
+def result_text(tool_name: str, node: Node, data: bytes, error: Exception) -> str:
+    """Say what is wrong with a result that the typed decoder of its declared type refused with `error`."""
+    try:
+        found = explain(node, _plain(data))
+    except UNREADABLE as unreadable:
+        found = [_own_sentence(unreadable)]
+    return say.phrase(tool_name, found or [_own_sentence(error)], what="result of")
 
 
 def _read_texts(root: RefNode, arguments: dict[str, Any]) -> None:

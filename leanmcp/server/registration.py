@@ -8,18 +8,17 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
 from ..logs import logger
-from ..types import CallToolResult, ContentBlock, Icon, ToolAnnotations
+from ..types import CallToolResult, Icon, ToolAnnotations
 from ..types import Tool as ToolEntry
 from .context import Context
-from .results import ResultEncoder
-from .signature import Signature, derive_output
-from .threads import ThreadPool
-from .tool import Tool, is_async
+from .results import BLOCKS, MEDIA, Check, ResultEncoder
+from .signature import Output, Signature, derive_output
+from .tool import Home, Sanitize, Tool, is_async
 
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,128}")
 _PORTABLE_NAME_LENGTH = 64  # some model vendors refuse longer ones
@@ -64,21 +63,9 @@ class ToolSpec(msgspec.Struct, kw_only=True):
     icons: Sequence[Icon] | None = None
     meta: dict[str, Any] | None = None
     structured_output: bool | None = None
+    max_result: int | None = None
+    sanitize: Sanitize | None = None
     thread: bool | None = None
-
-
-class Home(msgspec.Struct, frozen=True):
-    """What a tool needs of the server that it belongs to.
-
-    Args:
-        server_info: the JSON of `serverInfo`.
-        threads: pool for `def` functions.
-        lifespan: returns the value that `lifespan=` yielded.
-    """
-
-    server_info: bytes
-    threads: ThreadPool
-    lifespan: Callable[[], Any]
 
 
 def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions, home: Home) -> Tool:
@@ -99,7 +86,7 @@ def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions
         inline_schemas=options.inline_schemas,
         context_type=Context,
     )
-    output_schema, results = _output(name, signature, spec.structured_output, options, home.server_info)
+    output_schema, results = _output(name, signature, spec, options, home.server_info)
     entry = ToolEntry(
         name=name,
         input_schema=signature.input_schema,
@@ -111,7 +98,13 @@ def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions
         meta=spec.meta,
     )
     in_thread = not is_async(function) and spec.thread is not False
-    return Tool(function, signature, entry, results, home.threads if in_thread else None, home.lifespan)
+    return Tool(function, signature, entry, results, home, _both(spec.sanitize, home.sanitize), in_thread=in_thread)
+
+
+def _both(first: Sanitize | None, second: Sanitize | None) -> Sanitize | None:
+    if first is None or second is None:
+        return first or second
+    return lambda value: second(first(value))
 
 
 def _checked_name(function: Callable[..., Any], name: str | None, options: ToolOptions) -> str:
@@ -150,16 +143,17 @@ _UNSTRUCTURED = (inspect.Signature.empty, Any, CallToolResult)
 
 
 def _output(
-    name: str, signature: Signature, wanted: bool | None, options: ToolOptions, server_info: bytes
+    name: str, signature: Signature, spec: ToolSpec, options: ToolOptions, server_info: bytes
 ) -> tuple[dict[str, Any] | None, ResultEncoder]:
     """Return the output schema, where there is one, and the encoder of the results."""
-    annotation = signature.return_annotation
+    annotation, wanted = signature.return_annotation, spec.structured_output
+    unstructured = ResultEncoder(server_info, max_size=spec.max_result)
     if wanted is False or _is_unstructured(annotation):
         if wanted:
             raise TypeError(f"tool {name!r}: structured_output=True needs a return annotation that has a schema")
-        return None, ResultEncoder(server_info)
+        return None, unstructured
     try:
-        node = derive_output(
+        output = derive_output(
             annotation,
             tool_name=name,
             schema_titles=options.schema_titles,
@@ -170,19 +164,41 @@ def _output(
     except TypeError:
         if wanted:
             raise
-        return None, ResultEncoder(server_info)
-    schema = node.schema
+        return None, unstructured
+    schema = output.schema
     wrap = schema.get("type") != "object"
     if wrap:
         schema = _wrapped(name, schema, options)
-    results = ResultEncoder(server_info, structured=True, wrap=wrap, check=node.decode, text_only=annotation is str)
+    results = ResultEncoder(
+        server_info,
+        structured=True,
+        wrap=wrap,
+        check=_checked(name, output),
+        text_only=annotation is str,
+        max_size=spec.max_result,
+    )
     return schema, results
 
 
+def _checked(name: str, output: Output) -> Check:
+    """Return the check of a result against its declared type; it fails with every fault in words."""
+
+    def check(data: bytes) -> object:
+        try:
+            return output.decode(data)
+        except (msgspec.DecodeError, RecursionError) as fault:
+            from .recover import result_text
+
+            raise msgspec.ValidationError(result_text(name, output.node, data, fault)) from None
+
+    return check
+
+
 def _is_unstructured(annotation: object) -> bool:
-    blocks = getattr(ContentBlock, "__args__", ())
-    parts = (annotation, *getattr(annotation, "__args__", ()))
-    return annotation in _UNSTRUCTURED or any(part in blocks for part in parts)
+    """Return whether a return annotation promises content blocks, or nothing at all."""
+    if annotation in _UNSTRUCTURED or annotation in BLOCKS or annotation in MEDIA:
+        return True
+    return any(_is_unstructured(part) for part in get_args(annotation) if part is not Any and part is not annotation)
 
 
 def _wrapped(name: str, schema: dict[str, Any], options: ToolOptions) -> dict[str, Any]:

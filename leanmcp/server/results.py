@@ -3,29 +3,27 @@
 In: what a tool returned. Out: the segments of one JSON-RPC response. A structured value is encoded to bytes once;
 its text duplicate is the same bytes as a JSON string.
 Spec 2026-07-28: server/tools, "Tool Result"; basic/index, "ResultType".
+
+What Python values become in JSON, in text and structured content alike: Struct, dataclass, attrs and pydantic objects
+under the names that the schema publishes; NamedTuple and tuple arrays; set an array; Enum its value; date, time and
+datetime ISO 8601; timedelta ISO 8601 duration; UUID, Decimal and Path text; bytes base64; int keys text.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import orjson
 
-from ..errors import ToolError
 from ..protocol.jsonrpc import RequestId, Segments, encode_id
-from ..types import (
-    AudioContent,
-    CallToolResult,
-    EmbeddedResource,
-    ImageContent,
-    ResourceLink,
-    TextContent,
-)
+from ..types import AudioContent, CallToolResult, EmbeddedResource, ImageContent, ResourceLink, TextContent
+from .content import Audio, File, Image
+from .encoding import ResultError, encode_json, unencodable
 
-_BLOCKS = (TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource)
+BLOCKS = (TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource)
+MEDIA = (Image, Audio, File)
 _START = b'{"jsonrpc":"2.0","id":'
 _RESULT = b',"result":{"resultType":"complete","content":'
 _TEXT = b'[{"type":"text","text":'
@@ -33,7 +31,7 @@ _OK = b',"isError":false'
 _FAILED = b',"isError":true'
 
 Check = Callable[[bytes], object]
-"""Takes the JSON of a structured value; raises msgspec.ValidationError where it does not fit the output schema."""
+"""Takes the JSON of a structured value; raises msgspec.ValidationError, in words, where the output schema refuses."""
 
 
 class ResultEncoder:
@@ -43,11 +41,12 @@ class ResultEncoder:
         server_info: the JSON of `serverInfo`, carried in each result's `_meta`.
         structured: whether the tool has an output schema, so that `structuredContent` is sent.
         wrap: whether the value travels as `{"result": value}`.
-        check: the output schema's check, None where there is nothing to check.
+        check: the output schema's check of the value before it is wrapped, None where there is nothing to check.
         text_only: whether the declared return type is `str`.
+        max_size: bytes of the largest response, None for no limit.
     """
 
-    __slots__ = ("_after_text", "_check", "_end", "_info", "_structured", "_text_only", "_wrap")
+    __slots__ = ("_after_text", "_check", "_end", "_info", "_max_size", "_structured", "_text_only", "_wrap")
 
     def __init__(
         self,
@@ -57,8 +56,10 @@ class ResultEncoder:
         wrap: bool = False,
         check: Check | None = None,
         text_only: bool = False,
+        max_size: int | None = None,
     ) -> None:
         self._structured, self._wrap, self._check, self._text_only = structured, wrap, check, text_only
+        self._max_size = max_size
         self._info = b',"_meta":{"io.modelcontextprotocol/serverInfo":' + server_info + b"}"
         self._end = (b"}" if wrap else b"") + _OK + self._info + b"}}"
         self._after_text = b'}],"structuredContent":' + (b'{"result":' if wrap else b"")
@@ -67,155 +68,126 @@ class ResultEncoder:
         """Return the response that carries `value`.
 
         Raises:
-            ToolError: the value has no JSON form (NaN, a lone surrogate, an unknown type) or does not fit the output
-                schema; the text names the path.
+            ResultError: the value has no JSON form (NaN, a lone surrogate, an unknown type), does not fit the output
+                schema or is too large; the text says where.
         """
         if type(value) is str and self._text_only:
             try:
                 text = orjson.dumps(value)
             except orjson.JSONEncodeError:
                 raise unencodable(value) from None
-            return [_START, encode_id(request_id), _RESULT + _TEXT, text, self._after_text, text, self._end]
-        if isinstance(value, CallToolResult):
-            return self._encode_whole(value, request_id)
-        blocks = _content_blocks(value)
-        if blocks is not None:
-            return self._wrap_content(request_id, _encode_blocks(blocks), b"", _OK)
-        return self._encode_value(value, request_id)
+            segments = [_START, encode_id(request_id), _RESULT + _TEXT, text, self._after_text, text, self._end]
+        elif isinstance(value, CallToolResult):
+            segments = self._encode_whole(value, request_id)
+        elif self._structured:
+            segments = self._encode_structured(value, request_id)
+        else:
+            segments = self._join(request_id, _content(value), [], _OK)
+        if self._max_size is not None:
+            self._check_size(segments)
+        return segments
 
-    def error(self, text: str, request_id: RequestId) -> Segments:
-        """Return an `isError` response with `text` for the model."""
-        blocks = [TextContent(text=text.encode("utf-8", "backslashreplace").decode())]
-        return self._wrap_content(request_id, msgspec.json.encode(blocks), b"", _FAILED)
+    def error(self, blocks: list[Any], request_id: RequestId) -> Segments:
+        """Return an `isError` response with `blocks` for the model, texts or content blocks."""
+        return self._join(request_id, _blocks([_readable(block) for block in blocks]), [], _FAILED)
 
-    def _encode_value(self, value: object, request_id: RequestId) -> Segments:
+    def _encode_structured(self, value: object, request_id: RequestId) -> Segments:
         data = encode_json(value)
+        self._verify(data)
         text = data if isinstance(value, str) else orjson.dumps(data.decode())
-        if not self._structured:
-            return self._wrap_content(request_id, _TEXT + text + b"}]", b"", _OK)
-        if self._check is not None:
-            try:
-                self._check(data)
-            except msgspec.DecodeError as fault:
-                raise ToolError(f"The result does not fit the tool's output schema: {fault}") from None
         return [_START, encode_id(request_id), _RESULT + _TEXT, text, self._after_text, data, self._end]
 
     def _encode_whole(self, result: CallToolResult, request_id: RequestId) -> Segments:
-        structured = b""
+        """Encode a result that the tool put together itself; an error is never checked against the output schema."""
+        structured: Segments = []
+        if result.is_error:
+            return self._join(request_id, _blocks(result.content), structured, _FAILED, result.meta)
         if result.structured_content is not msgspec.UNSET:
-            structured = b',"structuredContent":' + encode_json(result.structured_content)
-        flag = _FAILED if result.is_error else _OK
-        return self._wrap_content(request_id, _encode_blocks(result.content), structured, flag, result.meta)
+            data = encode_json(result.structured_content)
+            self._verify(_unwrapped(data) if self._wrap else data)
+            structured = [b',"structuredContent":', data]
+        elif self._structured:
+            raise ResultError("The result has no structured content, but the tool has an output schema")
+        return self._join(request_id, _blocks(result.content), structured, _OK, result.meta)
 
-    def _wrap_content(
-        self, request_id: RequestId, content: bytes, structured: bytes, flag: bytes, meta: dict[str, Any] | None = None
+    def _verify(self, data: bytes) -> None:
+        if self._check is not None:
+            try:
+                self._check(data)
+            except msgspec.ValidationError as fault:
+                raise ResultError(str(fault)) from None
+
+    def _check_size(self, segments: Segments) -> None:
+        size = sum(map(len, segments))
+        if self._max_size is not None and size > self._max_size:
+            raise ResultError(f"The result has {size} bytes, over the {self._max_size} allowed; ask for less at once")
+
+    def _join(
+        self,
+        request_id: RequestId,
+        content: Segments,
+        structured: Segments,
+        flag: bytes,
+        meta: dict[str, Any] | None = None,
     ) -> Segments:
         info = self._info
         if meta:
             info = self._info[:-1] + b"," + encode_json(meta)[1:]
-        return [_START, encode_id(request_id), _RESULT, content, structured, flag, info, b"}}"]
+        return [_START, encode_id(request_id), _RESULT, *content, *structured, flag, info, b"}}"]
 
 
-def _content_blocks(value: object) -> list[Any] | None:
-    """Return the blocks where a tool returned one, or a list that holds at least one."""
-    if isinstance(value, _BLOCKS):
-        return [value]
-    if isinstance(value, list | tuple) and any(isinstance(item, _BLOCKS) for item in value):
-        return [item if isinstance(item, _BLOCKS) else TextContent(text=_as_text(item)) for item in value]
-    return None
+def _readable(block: Any) -> Any:
+    """Return an error text without what JSON cannot carry: the model must get it in any case."""
+    return block.encode("utf-8", "backslashreplace").decode() if type(block) is str else block
 
 
-def _as_text(value: object) -> str:
-    return value if isinstance(value, str) else encode_json(value).decode()
-
-
-def _encode_blocks(blocks: list[Any]) -> bytes:
+def _unwrapped(data: bytes) -> bytes:
+    """Return the value inside `{"result": value}`; a missing one fails the check that follows."""
     try:
-        return msgspec.json.encode(blocks)
-    except (UnicodeEncodeError, TypeError, ValueError):
-        raise unencodable([msgspec.to_builtins(block) for block in blocks]) from None
+        return bytes(msgspec.json.decode(data, type=dict[str, msgspec.Raw]).get("result", b""))
+    except msgspec.DecodeError:
+        return b""
 
 
-def encode_json(value: object) -> bytes:
-    """Return `value` as JSON.
-
-    Raises:
-        ToolError: it has no JSON form; the text names the path.
-    """
-    try:
-        data = msgspec.json.encode(value, enc_hook=_encode_other)
-    except (TypeError, ValueError, OverflowError, RecursionError) as fault:
-        raise unencodable(value, fault) from None
-    # NaN and Infinity are written as null, in silence: only where a null came out is there something to look for.
-    if b"null" in data and _first_fault(value) is not None:
-        raise unencodable(value)
-    return data
+# --- content ------------------------------------------------------------------------------------------------------
 
 
-def _encode_other(value: object) -> object:
-    import os
-
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    raise TypeError(f"{type(value).__name__} has no JSON form")
-
-
-def unencodable(value: object, fault: Exception | None = None) -> ToolError:
-    """Return the error that tells where `value` has no JSON form."""
-    found = _first_fault(value)
-    if found is None:
-        return ToolError(f"The result has no JSON form: {fault or type(value).__name__}")
-    path, reason = found
-    return ToolError(f"The result has no JSON form at {path or 'its root'}: {reason}")
+def _content(value: object) -> Segments:
+    """Return the content array for a value of a tool without output schema."""
+    if isinstance(value, BLOCKS + MEDIA):
+        return _blocks([value])
+    if isinstance(value, list | tuple) and any(isinstance(item, BLOCKS + MEDIA) for item in value):
+        return _blocks(list(value))
+    return _blocks([value if isinstance(value, str) else encode_json(value).decode()])
 
 
-def _first_fault(value: object) -> tuple[str, str] | None:
-    """Return path and reason of the first value that JSON cannot carry; None where all can be."""
-    for path, item in _leaves(value):
-        if isinstance(item, float) and not math.isfinite(item):
-            return path, f"{item} is no JSON number"
-        if isinstance(item, str) and not _is_unicode(item):
-            return path, "the text holds a lone surrogate"
-        if item is Ellipsis:
-            return path, "a container holds itself or is nested too deeply"
-    return None
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _leaves(root: object) -> Iterator[tuple[str, object]]:
-    """Yield path and value of every leaf and key, without recursion; Ellipsis where the depth has no end."""
-    stack: list[tuple[str, object, int]] = [("", root, 0)]
-    while stack:
-        path, value, depth = stack.pop()
-        if depth > 1000:
-            yield path[:60], Ellipsis
-            return
-        children = _children(path, value)
-        if children is None:
-            yield path, value
+def _blocks(items: list[Any]) -> Segments:
+    """Return the JSON array of content blocks; plain values among them become text blocks."""
+    segments = [b"["]
+    for item in items:
+        if len(segments) > 1:
+            segments.append(b",")
+        if isinstance(item, MEDIA):
+            segments += item.segments()
+        elif isinstance(item, BLOCKS):
+            segments.append(_block(item))
         else:
-            for key in value if isinstance(value, dict) else ():
-                yield path, key
-            stack.extend((where, item, depth + 1) for where, item in reversed(children))
+            segments += [_TEXT[1:], _text(item), b"}"]
+    segments.append(b"]")
+    return segments
 
 
-def _children(path: str, value: object) -> list[tuple[str, object]] | None:
-    if isinstance(value, dict):
-        return [(f"{path}.{_is_unicode(str(key)) and key}".lstrip("."), item) for key, item in value.items()]
-    if isinstance(value, list | tuple | set | frozenset):
-        return [(f"{path}[{index}]", item) for index, item in enumerate(value)]
-    if isinstance(value, msgspec.Struct):
-        names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
-        return [(f"{path}.{shown}".lstrip("."), getattr(value, name)) for name, shown in names]
-    names_of = getattr(type(value), "__dataclass_fields__", None) or getattr(type(value), "__attrs_attrs__", None)
-    if names_of:
-        listed = names_of if isinstance(names_of, dict) else [attribute.name for attribute in names_of]
-        return [(f"{path}.{name}".lstrip("."), getattr(value, name, None)) for name in listed]
-    return None
+def _block(block: Any) -> bytes:
+    try:
+        return msgspec.json.encode(block)
+    except (UnicodeEncodeError, TypeError, ValueError):
+        raise unencodable(msgspec.to_builtins(block)) from None
+
+
+def _text(value: object) -> bytes:
+    if not isinstance(value, str):
+        return orjson.dumps(encode_json(value).decode())
+    try:
+        return orjson.dumps(str(value) if type(value) is str else encode_json(value).decode())
+    except orjson.JSONEncodeError:
+        raise unencodable(value) from None

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import os
 from collections.abc import Callable
-from types import CoroutineType, TracebackType
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -22,6 +21,8 @@ from ..protocol.jsonrpc import RequestId, Segments
 from ..protocol.meta import CallToolParams
 from ..types import Tool as ToolEntry
 from .context import Context
+from .encoding import ResultError
+from .fault_log import FaultLog
 from .results import ResultEncoder
 from .signature import InvalidArguments, Signature
 from .threads import ThreadPool
@@ -29,8 +30,29 @@ from .threads import ThreadPool
 if TYPE_CHECKING:
     from ..protocol.http11 import Head  # stdio never loads the HTTP reader
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _DECODE_FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+
+
+Sanitize = Callable[[Any], Any]
+"""Takes what a tool returned, or the text of an error, and returns what may go out."""
+
+
+class Home(msgspec.Struct, frozen=True):
+    """What a tool needs of the server that it belongs to.
+
+    Args:
+        server_info: the JSON of `serverInfo`.
+        threads: pool for `def` functions.
+        lifespan: returns the value that `lifespan=` yielded.
+        sanitize: applied after the tool's own.
+        faults: where what goes wrong inside tools is logged.
+    """
+
+    server_info: bytes
+    threads: ThreadPool
+    lifespan: Callable[[], Any]
+    sanitize: Sanitize | None
+    faults: FaultLog
 
 
 class Tool:
@@ -41,19 +63,21 @@ class Tool:
         signature: the plan of its arguments.
         entry: what tools/list says of it.
         results: encoder of its results.
-        threads: pool for a `def` function; None runs it on the loop.
-        lifespan: returns the value that `lifespan=` yielded.
+        home: what it needs of its server.
+        sanitize: the tool's and the server's, one after the other.
+        in_thread: whether a `def` function runs in a worker thread instead of on the loop.
     """
 
     __slots__ = (
         "_decode",
         "_function",
+        "_home",
+        "_in_thread",
         "_is_async",
-        "_lifespan",
         "_plain",
         "_results",
+        "_sanitize",
         "_signature",
-        "_threads",
         "entry",
         "mirrored",
         "name",
@@ -65,8 +89,10 @@ class Tool:
         signature: Signature,
         entry: ToolEntry,
         results: ResultEncoder,
-        threads: ThreadPool | None,
-        lifespan: Callable[[], Any],
+        home: Home,
+        sanitize: Sanitize | None = None,
+        *,
+        in_thread: bool = False,
     ) -> None:
         self.entry = entry
         self.name = entry.name
@@ -75,10 +101,11 @@ class Tool:
         self._signature = signature
         self._decode = signature.decode
         self._results = results
-        self._threads = threads
-        self._lifespan = lifespan
+        self._home = home
+        self._in_thread = in_thread
         self._is_async = is_async(function)
-        self._plain = self._is_async and signature.positional
+        self._sanitize = sanitize
+        self._plain = self._is_async and signature.positional and sanitize is None
 
     async def call(self, params: CallToolParams, request_id: RequestId, head: Head | None) -> Segments:
         """Run the tool and return the response.
@@ -98,7 +125,7 @@ class Tool:
             try:
                 arguments = self._signature.recover(_object(params.arguments))
             except InvalidArguments as refusal:
-                return self._results.error(refusal.text, request_id)
+                return self._results.error([refusal.text], request_id)
         try:
             if self._plain:
                 value = await self._function(*msgspec.structs.astuple(arguments))
@@ -106,36 +133,54 @@ class Tool:
                 value = await self._invoke(arguments, params, request_id, head)
             return self._results.encode(value, request_id)
         except ToolError as error:
-            return self._results.error(str(error) or f"Tool {self.name!r} failed", request_id)
+            return self._refuse(error, request_id)
         except MCPError:
             raise
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError | GeneratorExit) and _is_cancelled():
                 raise
-            return self._results.error(self._mask(error), request_id)
+            return self._mask(error, request_id)
+
+    def _refuse(self, error: ToolError, request_id: RequestId) -> Segments:
+        """Return the result of a failure that the model may read."""
+        if isinstance(error, ResultError):
+            self._home.faults.warn(self.name, error)
+        blocks = error.content if error.content is not None else [str(error) or f"Tool {self.name!r} failed"]
+        try:
+            if self._sanitize is not None:
+                blocks = [self._sanitize(block) for block in blocks]
+            return self._results.error(blocks, request_id)
+        except Exception as second:  # of the sanitizer, or a block that cannot be sent
+            return self._mask(second, request_id)
+
+    def _mask(self, error: BaseException, request_id: RequestId) -> Segments:
+        """Log an unexpected exception whole; the wire has the tool's name and the log id (policy P3)."""
+        log_id = self._home.faults.report(self.name, error)
+        text = f"Tool {self.name!r} failed unexpectedly; the server's log has the details under id {log_id}"
+        return self._results.error([text], request_id)
 
     async def _invoke(
         self, arguments: msgspec.Struct, params: CallToolParams, request_id: RequestId, head: Head | None
     ) -> Any:
         """Call a function that is no plain coroutine function of positional parameters."""
+        value = await self._run(arguments, params, request_id, head)
+        return value if self._sanitize is None else self._sanitize(value)
+
+    async def _run(
+        self, arguments: msgspec.Struct, params: CallToolParams, request_id: RequestId, head: Head | None
+    ) -> Any:
         args, kwargs = self._signature.bind(arguments)
         if self._signature.context_parameter is not None:
-            kwargs[self._signature.context_parameter] = Context(request_id, params, head, self._lifespan())
+            kwargs[self._signature.context_parameter] = Context(request_id, params, head, self._home.lifespan())
         if self._is_async:
             return await self._function(*args, **kwargs)
-        if self._threads is None:
-            value = self._function(*args, **kwargs)
+        if self._in_thread:
+            value = await self._home.threads.run(self._function, args, kwargs)
         else:
-            value = await self._threads.run(self._function, args, kwargs)
-        # A plain wrapper around a coroutine function hands back a coroutine.
-        return await value if type(value) is CoroutineType else value
-
-    def _mask(self, error: BaseException) -> str:
-        """Log an unexpected exception whole and return the text that the wire may have (policy P3)."""
-        log_id = os.urandom(4).hex()
-        trace = _own_frames(error.__traceback__)
-        logger.error("tool %s failed [%s]", self.name, log_id, exc_info=(type(error), error, trace))
-        return f"Tool {self.name!r} failed unexpectedly; the server's log has the details under id {log_id}"
+            value = self._function(*args, **kwargs)
+        if type(value) is CoroutineType:
+            value = await value  # of a plain wrapper around a coroutine function
+        return value
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -178,12 +223,3 @@ def _object(raw: msgspec.Raw) -> bytes:
 def _is_cancelled() -> bool:
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0
-
-
-def _own_frames(trace: TracebackType | None) -> TracebackType | None:
-    """Return the traceback from the first frame that is not ours, the user's."""
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_PACKAGE):
-        if trace.tb_next is None:
-            return trace
-        trace = trace.tb_next
-    return trace

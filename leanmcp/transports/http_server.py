@@ -27,6 +27,8 @@ _HOLD_SIZE = 64 * 1024  # bytes that a client may send ahead while its call runs
 _NEVER = float("inf")
 _RETRY = b"Retry-After: 1\r\n"
 _LINGER = 2  # seconds that a refused client may go on sending before the connection is cut
+_DRAIN_LINGER = 0.1  # seconds, the same while the server ends: the process must not wait for clients to hang up
+_EOF_GRACE = 0.05  # seconds; end of input may be a half-close, so what is almost done is still answered
 
 
 class HTTPServer:
@@ -95,7 +97,7 @@ class HTTPServer:
 class HTTPConnection(asyncio.Protocol):
     """One client connection: requests are answered one after the other, in order."""
 
-    __slots__ = ("_ending", "_phase", "_reader", "_server", "_stalled", "_task", "_transport", "deadline")
+    __slots__ = ("_ending", "_eof", "_phase", "_reader", "_server", "_stalled", "_task", "_transport", "deadline")
 
     _transport: asyncio.Transport
 
@@ -105,6 +107,7 @@ class HTTPConnection(asyncio.Protocol):
         self._task: asyncio.Task[None] | None = None
         self._phase = http11.IDLE
         self._ending = False
+        self._eof = False
         self._stalled = False
         self.deadline: float = server.now + server.limits.silent_timeout
         """Second of `HTTPServer.now` after which the connection ends; infinite while a call runs."""
@@ -142,8 +145,18 @@ class HTTPConnection(asyncio.Protocol):
             self._wait_for_more()
 
     def eof_received(self) -> bool:
-        """End of input: what is answered is flushed, what runs is cancelled, half a request never runs."""
-        return False  # the transport closes itself
+        """End of input: what is answered is flushed, what runs on is cancelled, half a request never runs."""
+        self._eof = True
+        return self._task is not None and self._await_task(self._task)  # else the transport closes itself
+
+    def _await_task(self, task: asyncio.Task[None]) -> bool:
+        """Give a call the time of a half-close; a client that has left cannot be told from one that only listens."""
+        self._server.loop.call_later(_EOF_GRACE, self._give_up, task)
+        return True
+
+    def _give_up(self, task: asyncio.Task[None]) -> None:
+        if self._task is task:
+            self.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
         self._ending = True
@@ -159,7 +172,9 @@ class HTTPConnection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._stalled = False
-        if self._task is None and not self._ending:
+        if self._ending:
+            self.deadline = self._server.now + _LINGER
+        elif self._task is None:
             self.deadline = self._server.now + self._server.limits.keep_alive_timeout
             self._next()
 
@@ -186,13 +201,18 @@ class HTTPConnection(asyncio.Protocol):
         if self._ending:
             return
         self._write(response, head)
-        if self._reader.phase != http11.IDLE and not (self._stalled or self._ending):
+        if (self._eof or self._reader.phase != http11.IDLE) and not (self._stalled or self._ending):
             self._next()
 
     def _next(self) -> None:
         """Go on with what arrived while a call ran or an answer was stuck."""
         self._transport.resume_reading()
         self.data_received(b"")
+        if self._eof and not (self._stalled or self._ending):
+            if self._task is None:
+                self._transport.close()  # behind what is not written yet
+            else:
+                self._await_task(self._task)
 
     def _wait_for_more(self) -> None:
         """Half a request is here: refuse it early where its head allows, tell the client to go on where it asks."""
@@ -246,12 +266,14 @@ class HTTPConnection(asyncio.Protocol):
         output is ended first and the input is read and dropped for a while.
         """
         self._ending = True
-        self.deadline = self._server.now + _LINGER
-        if self._transport.can_write_eof():
-            self._transport.write_eof()
-            self._transport.resume_reading()
-        else:
-            self._transport.close()
+        if not self._stalled:  # else `write_timeout` holds, and lingering begins when the answer has been read
+            self.deadline = self._server.now + _LINGER
+        if self._eof or not self._transport.can_write_eof():
+            return self._transport.close()
+        self._transport.write_eof()
+        self._transport.resume_reading()
+        if self._server.draining:
+            self._server.loop.call_later(_DRAIN_LINGER, self._transport.close)
 
     # --- the end ----------------------------------------------------------------------------------------------------
 
@@ -264,7 +286,7 @@ class HTTPConnection(asyncio.Protocol):
 
     def drain(self) -> None:
         """End the connection if no request is under way; the answer of one that is says `Connection: close`."""
-        if self._task is None and not self._ending and self._reader.phase == http11.IDLE:
+        if self._ending or (self._task is None and self._reader.phase == http11.IDLE):
             self._transport.close()
 
     def abort(self) -> None:

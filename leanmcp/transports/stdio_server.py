@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import stat
 import sys
 import threading
@@ -199,11 +200,22 @@ class LineServer(asyncio.Protocol):
 
     def _read_file(self) -> None:
         """Thread: read what the loop cannot poll, one piece at a time."""
-        while data := os.read(self._streams.input, _READ_SIZE):
-            self._may_read.clear()
-            self._loop.call_soon_threadsafe(self._data_read, data)
-            self._may_read.wait()
-        self._loop.call_soon_threadsafe(self.eof_received)
+        with suppress(RuntimeError):  # the loop has ended
+            while data := self._read_piece():
+                self._may_read.clear()
+                self._loop.call_soon_threadsafe(self._data_read, data)
+                self._may_read.wait()
+            self._loop.call_soon_threadsafe(self.eof_received)
+
+    def _read_piece(self) -> bytes:
+        """Thread: return the next piece of input; empty at its end, which is also what an unreadable input has."""
+        while True:
+            try:
+                return os.read(self._streams.input, _READ_SIZE)
+            except BlockingIOError:  # another program that shares the terminal made it non-blocking
+                select.select((self._streams.input,), (), ())
+            except OSError:
+                return b""
 
     def _data_read(self, data: bytes) -> None:
         self.data_received(data)
@@ -226,11 +238,13 @@ class LineServer(asyncio.Protocol):
 
     def _write_file(self, answers: list[bytes]) -> None:
         data = memoryview(b"".join(answers))
-        try:
-            while data:
+        while data:
+            try:
                 data = data[os.write(self._streams.output, data) :]
-        except OSError:
-            self._end()
+            except BlockingIOError:  # as in `_read_piece`
+                select.select((), (self._streams.output,), ())
+            except OSError:
+                return self._end()
 
     def output_stalled(self, stalled: bool) -> None:
         """Note that the peer stopped or went on reading its answers."""

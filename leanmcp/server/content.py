@@ -1,0 +1,201 @@
+"""What a tool may return besides plain values: pictures, sound, files, and JSON that is bytes already.
+
+In: bytes, a path, or text. Out: the segments of one content block. base64 is made once and spliced between its
+quotes; it never passes through a JSON escaper.
+Spec 2026-07-28: server/tools, "Tool Result".
+"""
+
+from __future__ import annotations
+
+import binascii
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..protocol.jsonrpc import Segments
+from ..types import Annotations
+
+__all__ = ["Audio", "File", "Image", "RawJSON"]
+
+
+class RawJSON:
+    """A value that is JSON already: `RawJSON(b'{"rows":[1,2]}')`.
+
+    Args:
+        data: UTF-8 JSON, bytes or text. It is checked, and put on one line, but never decoded into objects.
+
+    Raises:
+        ValueError: the data is not JSON.
+    """
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bytes | str) -> None:
+        raw = data.encode() if isinstance(data, str) else bytes(data)
+        try:
+            msgspec.json.decode(raw, type=msgspec.Raw)
+            raw.decode()
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+            raise ValueError(f"RawJSON: not JSON: {fault}") from None
+        # A line feed between tokens is legal JSON, but would end the message on stdio.
+        self.data = msgspec.json.format(raw, indent=-1) if b"\n" in raw or b"\r" in raw else raw
+
+
+class _Media:
+    """Bytes with a media type, from memory or from a file.
+
+    Args:
+        path: file to read when the result is encoded.
+        data: the bytes themselves; exactly one of `path` and `data` is given.
+        format: subtype such as "png"; default: from the name of the file.
+        mime_type: the whole media type, instead of `format`.
+        annotations: hints on audience, priority and age.
+        meta: the block's `_meta`.
+
+    Raises:
+        ValueError: not exactly one source, or a media type that cannot be told.
+    """
+
+    kind: str
+    default_format: str
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        data: bytes | None = None,
+        format: str | None = None,  # noqa: A002  the official SDK's name
+        *,
+        mime_type: str | None = None,
+        annotations: Annotations | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> None:
+        _one_source(self, path, data)
+        self._path = None if path is None else Path(path)
+        self._data = data
+        self.mime_type = mime_type or self._guess(format)
+        self._annotations = annotations
+        self._meta = meta
+
+    def _guess(self, subtype: str | None) -> str:
+        if subtype is None and self._path is not None:
+            guessed = _guess_type(self._path)
+            if guessed is None or not guessed.startswith(f"{self.kind}/"):
+                raise ValueError(f"{type(self).__name__}({str(self._path)!r}): give format= or mime_type=")
+            return guessed
+        return f"{self.kind}/{subtype or self.default_format}"
+
+    def segments(self) -> Segments:
+        """Return the content block as JSON.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        data = _read(self._path, self._data)
+        rest = _members(mimeType=self.mime_type, annotations=self._annotations, _meta=self._meta)
+        return [b'{"type":"%s","data":"' % self.kind.encode(), _base64(data), b'",' + rest + b"}"]
+
+
+class Image(_Media):
+    """A picture, sent as an image block; `format` defaults to png for bytes."""
+
+    kind, default_format = "image", "png"
+
+
+class Audio(_Media):
+    """Sound, sent as an audio block; `format` defaults to wav for bytes."""
+
+    kind, default_format = "audio", "wav"
+
+
+class File:
+    """A file, sent as an embedded resource: text as `text`, anything else as a base64 `blob`.
+
+    Args:
+        path: file to read when the result is encoded.
+        data: text, or bytes, instead of a path; then give `uri` or `name`.
+        uri: default: the `file:` URI of the path, or of the name.
+        name: file name, where there is no path.
+        mime_type: default: from the name.
+        annotations: hints on audience, priority and age.
+        meta: the block's `_meta`.
+
+    Raises:
+        ValueError: not exactly one source, or no name for it.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        data: bytes | str | None = None,
+        *,
+        uri: str | None = None,
+        name: str | None = None,
+        mime_type: str | None = None,
+        annotations: Annotations | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> None:
+        _one_source(self, path, data)
+        self._path = None if path is None else Path(path)
+        self._data = data
+        label = self._path or (None if name is None else Path(name))
+        if uri is None and label is None:
+            raise ValueError("File(data=...): give uri= or name= too")
+        self.uri = uri or (label.absolute().as_uri() if self._path else f"file:///{label}")  # type: ignore[union-attr]
+        self.mime_type = mime_type or (None if label is None else _guess_type(label))
+        self._annotations = annotations
+        self._meta = meta
+
+    def segments(self) -> Segments:
+        """Return the content block as JSON.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        data = _read(self._path, self._data)
+        start = b'{"type":"resource","resource":{' + _members(uri=self.uri, mimeType=self.mime_type) + b","
+        end = _members(annotations=self._annotations, _meta=self._meta)
+        tail = b"}" + (b"," + end if end else b"") + b"}"
+        text = data if isinstance(data, str) else _text(data, self.mime_type)
+        if text is not None:
+            return [start + b'"text":', msgspec.json.encode(text), tail]
+        return [start + b'"blob":"', _base64(data), b'"' + tail]
+
+
+def _one_source(owner: object, path: object, data: object) -> None:
+    if (path is None) == (data is None):
+        raise ValueError(f"{type(owner).__name__}: give exactly one of path= and data=")
+
+
+def _read(path: Path | None, data: bytes | str | None) -> Any:
+    return data if path is None else path.read_bytes()
+
+
+def _text(data: bytes, mime_type: str | None) -> str | None:
+    """Return the text of a file whose type is one of text, None for anything else."""
+    kind = mime_type or ""
+    if not (kind.startswith("text/") or kind in _TEXT_TYPES or kind.endswith(("+json", "+xml"))):
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+_TEXT_TYPES = {"application/json", "application/xml", "application/javascript", "application/x-sh"}
+
+
+def _base64(data: bytes) -> bytes:
+    return binascii.b2a_base64(data, newline=False)
+
+
+def _members(**members: Any) -> bytes:
+    """Return the members that are set, without braces."""
+    return msgspec.json.encode({name: value for name, value in members.items() if value is not None})[1:-1]
+
+
+def _guess_type(path: Path) -> str | None:
+    import mimetypes  # reads the machine's tables; only files need it
+
+    return mimetypes.guess_type(path.name)[0]

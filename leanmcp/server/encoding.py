@@ -1,0 +1,146 @@
+"""Python values as JSON bytes, and where exactly a value has no JSON form.
+
+In: any object. Out: valid JSON, never a NaN token and never a silent null in its place (policy P4).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from ..errors import ToolError
+from .content import RawJSON
+
+_MAX_DEPTH = 1000
+
+
+class ResultError(ToolError):
+    """A tool returned what it must not: a fault of its author, told to the model and to the log."""
+
+
+def encode_json(value: object) -> bytes:
+    """Return `value` as JSON.
+
+    Raises:
+        ResultError: it has no JSON form; the text names the path.
+    """
+    if type(value) is RawJSON:
+        return value.data
+    try:
+        data = msgspec.json.encode(value, enc_hook=encode_other)
+    except (TypeError, ValueError, OverflowError, RecursionError) as fault:
+        raise unencodable(value, fault) from None
+    # NaN and Infinity are written as null, in silence: only where a null came out is there something to look for.
+    if b"null" in data and _first_fault(value) is not None:
+        raise unencodable(value)
+    return data
+
+
+def encode_other(value: object) -> object:
+    """Return what stands in JSON for an object that msgspec does not know.
+
+    Raises:
+        TypeError: nothing does.
+    """
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, RawJSON):
+        return msgspec.Raw(value.data)
+    if "pydantic" in sys.modules:
+        from .pydantic_kinds import plain
+
+        return plain(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def unencodable(value: object, fault: Exception | None = None) -> ResultError:
+    """Return the error that tells where `value` has no JSON form."""
+    found = _first_fault(value)
+    if found is None:
+        return ResultError(f"The result has no JSON form: {fault or type(value).__name__}")
+    path, reason = found
+    return ResultError(f"The result has no JSON form at {path or 'its root'}: {reason}")
+
+
+def _first_fault(value: object) -> tuple[str, str] | None:
+    """Return path and reason of the first value that JSON cannot carry; None where all can be."""
+    for path, item in _leaves(value):
+        reason = _fault(item)
+        if reason is not None:
+            return path, reason
+    return None
+
+
+def _fault(item: object) -> str | None:
+    if item is Ellipsis:
+        return "a container holds itself or is nested too deeply"
+    if isinstance(item, float):
+        return None if math.isfinite(item) else f"{item} is no JSON number"
+    if isinstance(item, str):
+        return None if _is_unicode(item) else "the text holds a lone surrogate"
+    if item is None or isinstance(item, bool | int):
+        return None
+    try:
+        msgspec.json.encode(item, enc_hook=encode_other)
+    except Exception as fault:  # an object's own conversion may raise anything
+        return str(fault) or type(item).__name__
+    return None
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _leaves(root: object) -> Iterator[tuple[str, object]]:
+    """Yield path and value of every leaf and key, without recursion; Ellipsis where the depth has no end."""
+    stack: list[tuple[str, object, int]] = [("", root, 0)]
+    while stack:
+        path, value, depth = stack.pop()
+        children = _children(path, value)
+        if children is None:
+            yield path, value
+        elif depth > _MAX_DEPTH:
+            yield path[:60], Ellipsis
+            return
+        else:
+            if isinstance(value, dict):
+                yield from ((path, key) for key in value)
+            stack.extend((where, item, depth + 1) for where, item in reversed(children))
+
+
+def _children(path: str, value: object) -> list[tuple[str, object]] | None:
+    """Return paths and values of the members of a container, None for a leaf."""
+    if isinstance(value, dict):
+        return [(_join(path, key), item) for key, item in value.items()]
+    if isinstance(value, list | tuple | set | frozenset):
+        return [(f"{path}[{index}]", item) for index, item in enumerate(value)]
+    if isinstance(value, msgspec.Struct):
+        names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+        return [(_join(path, shown), getattr(value, name)) for name, shown in names]
+    fields: Any = getattr(type(value), "__dataclass_fields__", None)
+    if fields is None:
+        fields = [attribute.name for attribute in getattr(type(value), "__attrs_attrs__", ())] or None
+    if fields is not None:
+        return [(_join(path, name), getattr(value, name, None)) for name in fields]
+    try:
+        converted = None if isinstance(value, _LEAVES) else encode_other(value)
+    except TypeError:
+        return None
+    return _children(path, converted) if isinstance(converted, dict | list) else None
+
+
+_LEAVES = (str, int, float, type(None), bytes, os.PathLike, RawJSON)
+
+
+def _join(path: str, key: object) -> str:
+    shown = str(key) if _is_unicode(str(key)) else "?"
+    return f"{path}.{shown}" if path else shown
