@@ -2,7 +2,8 @@
 
 In: options. Out: a Markdown report on standard output and, with `--json FILE`, every sample.
 Servers run one at a time, each freshly started, in turn and round by round, so that a noisy minute of the machine
-falls on all of them; compare ratios within one run, not figures of different runs.
+falls on all of them; compare ratios within one run, not figures of different runs. Each is kept on one core while it
+is under load (`--free` lets it go), and the load generator on the others.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ class Report(msgspec.Struct):
     servers: dict[str, Record]
 
 
-def measure(rivals: list[Rival], *, seconds: float, warm_up: float, rounds: int, starts: int) -> dict[str, Record]:
+def measure(
+    rivals: list[Rival], *, seconds: float, warm_up: float, rounds: int, starts: int, window: int, pinned: bool
+) -> dict[str, Record]:
     """Return the record of each rival by its key."""
     records = {rival.key: Record() for rival in rivals}
     for number in range(starts + 1):
@@ -56,7 +59,9 @@ def measure(rivals: list[Rival], *, seconds: float, warm_up: float, rounds: int,
         for rival in rivals:
             record = records[rival.key]
             with running(rival) as server:
-                record.samples.append(server.load(seconds, warm_up))
+                if pinned:
+                    server.pin()
+                record.samples.append(server.load(seconds, warm_up, window=window))
                 record.memory_mb.append(server.memory_mb())
             print(f"round {number + 1} of {rounds}: {rival.key}", file=sys.stderr)
     return records
@@ -94,6 +99,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample there")
     parser.add_argument("--seconds", type=float, default=5, help="timed seconds of a round (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="default: %(default)s")
+    parser.add_argument("--window", type=int, default=64, help="stdio requests in flight (default: %(default)s)")
+    parser.add_argument("--free", action="store_true", help="let servers use every core instead of one")
     parser.add_argument("--only", default="", metavar="TEXT", help="servers whose row name holds TEXT")
     parser.add_argument("--quick", action="store_true", help="one round of one second, one start")
     return parser.parse_args()
@@ -105,7 +112,11 @@ def main() -> None:
     if options.quick:
         options.seconds, options.rounds = 1.0, 1
     rivals = [rival for rival in RIVALS if options.only in rival.key]
-    environment = report.environment()
+    environment = report.environment("uvloop; mcp on stdio: asyncio")
+    environment["load"] = (
+        f"32 kept connections (HTTP), {options.window} requests in flight (stdio), "
+        f"server on {'any core' if options.free else 'one core'}; {options.rounds} rounds of {options.seconds:g} s"
+    )
     warm_up = min(1.0, options.seconds / 2)
     records = measure(
         rivals,
@@ -113,6 +124,8 @@ def main() -> None:
         warm_up=warm_up,
         rounds=options.rounds,
         starts=1 if options.quick else _STARTS,
+        window=options.window,
+        pinned=not options.free,
     )
     print(f"{report.listing(environment)}\n")
     print(f"{report.table(_HEADER, [row(key, record) for key, record in records.items()])}\n")
@@ -120,7 +133,7 @@ def main() -> None:
     largest = max(statistics.median(sample.per_second for sample in record.samples) for record in records.values())
     print(f"- calls/s of the fastest rows are bounded by the load generator ({largest:,.0f}); CPU per call is not")
     if options.json is not None:
-        settings = {"seconds": options.seconds, "rounds": options.rounds, "warm_up": warm_up}
+        settings = {"seconds": options.seconds, "rounds": options.rounds, "warm_up": warm_up, "window": options.window}
         options.json.write_bytes(msgspec.json.format(msgspec.json.encode(Report(environment, settings, records))))
 
 

@@ -302,7 +302,7 @@ def main() -> None:
     if options.quick:
         options.seconds, options.rounds = 1.0, 1
 
-    environment = report.environment()
+    environment = report.environment("uvloop")
     names = list(PROTOTYPES)
     samples = measure(names, options.seconds, options.rounds)
     first = [sample.cpu_us for sample in samples[names[0]]]

@@ -313,6 +313,9 @@ def _load_stdio(job: Job) -> Sample:
 def main() -> None:
     """Do the job of the command line."""
     job = msgspec.json.decode(sys.argv[1], type=Job)
+    cores, taken = os.sched_getaffinity(0), os.sched_getaffinity(job.pid)
+    if cores - taken:
+        os.sched_setaffinity(0, cores - taken)
     if job.transport == "stdio":
         sample = _load_stdio(job)
     else:
