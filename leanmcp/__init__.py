@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from .server.app import MCPServer
     from .server.content import Audio, File, Image, RawJSON
     from .server.context import Context
+    from .server.handles import Handles
+    from .server.marks import tool
 
 __all__ = [
     "Audio",
     "Context",
     "Field",
     "File",
+    "Handles",
     "Header",
     "Image",
     "Limits",
@@ -31,6 +34,7 @@ __all__ = [
     "RawJSON",
     "ToolError",
     "__version__",
+    "tool",
 ]
 
 _HOMES = {
@@ -38,6 +42,7 @@ _HOMES = {
     "Context": ".server.context",
     "Field": ".fields",
     "File": ".server.content",
+    "Handles": ".server.handles",
     "Header": ".fields",
     "Image": ".server.content",
     "Limits": ".limits",
@@ -46,6 +51,7 @@ _HOMES = {
     "Model": ".fields",
     "RawJSON": ".server.content",
     "ToolError": ".errors",
+    "tool": ".server.marks",
 }
 
 

@@ -6,7 +6,7 @@ Spec 2026-07-28: schema page.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -73,7 +73,18 @@ class Annotations(_Wire, kw_only=True):
 
 
 class ToolAnnotations(_Wire, kw_only=True):
-    """Behaviour hints of a tool. They are hints, never a safeguard."""
+    """Behaviour hints of a tool. They are hints, never a safeguard: a client believes them of servers it trusts only.
+
+    A hint that is left out stands for the worst: a tool writes, destroys, has another effect each time, and reaches out
+    into the open world.
+
+    Args:
+        title: name for people; a tool's own title comes first.
+        read_only_hint: the tool changes nothing; default False.
+        destructive_hint: it may delete or overwrite, not only add; default True. Of tools that are not read-only.
+        idempotent_hint: the same call again has no further effect; default False. Of tools that are not read-only.
+        open_world_hint: it deals with things outside of a closed domain, such as the web; default True.
+    """
 
     title: str | None = None
     read_only_hint: bool | None = None
@@ -160,7 +171,18 @@ class BlobResourceContents(_Wire, kw_only=True):
 class EmbeddedResource(_Block, tag="resource", kw_only=True):
     """A resource carried inside a result."""
 
-    resource: TextResourceContents | BlobResourceContents
+    if TYPE_CHECKING:
+        resource: TextResourceContents | BlobResourceContents
+    else:
+        resource: Any  # msgspec tells untagged Structs apart by nothing: __post_init__ does, by `text` or `blob`
+
+    def __post_init__(self) -> None:
+        """Make the contents of a decoded block."""
+        contents: Any = self.resource
+        if not isinstance(contents, TextResourceContents | BlobResourceContents):
+            is_text = isinstance(contents, dict) and "text" in contents
+            kind: Any = TextResourceContents if is_text else BlobResourceContents
+            self.resource = msgspec.convert(contents, kind)
 
 
 ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource

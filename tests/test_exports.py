@@ -17,6 +17,7 @@ PUBLIC = {
         "Context",
         "Field",
         "File",
+        "Handles",
         "Header",
         "Image",
         "Limits",
@@ -26,6 +27,7 @@ PUBLIC = {
         "RawJSON",
         "ToolError",
         "__version__",
+        "tool",
     },
     "leanmcp.server": {"CacheHint", "Context", "MCPServer"},
     "leanmcp.types": {

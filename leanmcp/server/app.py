@@ -19,8 +19,8 @@ from ..protocol.jsonrpc import RequestId, Segments
 from ..protocol.meta import MODERN_VERSIONS, CallToolParams, ListParams, Params
 from ..types import Icon, Implementation, ToolAnnotations
 from .fault_log import FaultLog
-from .lists import DEFAULT_HINT, CacheHint, EncodedResult
-from .registration import ToolOptions, ToolSpec, make_tool
+from .lists import DEFAULT_HINT, CacheHint, EncodedResult, Pages, Registry
+from .registration import ToolOptions, ToolSpec, checked_icons, make_tool
 from .threads import ThreadPool
 from .tool import Home, Sanitize, Tool
 
@@ -51,16 +51,18 @@ class MCPServer:
         description: what the server is for.
         instructions: guidance for the model that uses the tools.
         website_url: where people read more.
-        icons: images for user interfaces.
+        icons: images for user interfaces, at `https:` or `data:` URIs.
         version: your server's version, reported in `serverInfo`.
         lifespan: `lifespan(server)` gives an async context manager, entered once per process before the first request;
             the value that it yields is `Context.lifespan`.
         cache_hints: method name (`server/discover`, `tools/list`) to CacheHint; the default is stale at once, private.
+        page_size: entries on one page of a list; 0 puts all on one.
         limits: see `Limits`.
         strict_names: refuse tool names outside `[A-Za-z0-9_.-]{1,128}`; else warn.
         schema_titles: keep the `title` of each property in published schemas.
         inline_schemas: write models in place of their use instead of under `$defs`.
         nullable: how `X | None` is published: "anyOf", or "type" for `{"type": [..., "null"]}`.
+        native_output: arrays and scalars travel as they are instead of as `{"result": value}`; per tool `wrap_result`.
         echo_values: repeat what was sent in the text about invalid arguments.
         extra_args: "forbid" refuses unknown arguments, "ignore" drops them; per tool too.
         coerce: accept JSON in a string where the parameter admits no string, once strict decoding failed; per tool too.
@@ -82,11 +84,13 @@ class MCPServer:
         *,
         lifespan: Lifespan | None = None,
         cache_hints: Mapping[str, CacheHint] | None = None,
+        page_size: int = 0,
         limits: Limits | None = None,
         strict_names: bool = True,
         schema_titles: bool = True,
         inline_schemas: bool = False,
         nullable: Literal["anyOf", "type"] = "anyOf",
+        native_output: bool = False,
         echo_values: bool = True,
         extra_args: Literal["forbid", "ignore"] = "forbid",
         coerce: bool = True,
@@ -105,7 +109,7 @@ class MCPServer:
             title=title,
             description=description,
             website_url=website_url,
-            icons=list(icons) if icons else None,
+            icons=checked_icons("the server", icons),
         )
         self.server_info = msgspec.json.encode(info)
         self._hints = _checked_hints(cache_hints)
@@ -114,6 +118,7 @@ class MCPServer:
             schema_titles=schema_titles,
             inline_schemas=inline_schemas,
             nullable=nullable,
+            native_output=native_output,
             echo_values=echo_values,
             extra_args=extra_args,
             coerce=coerce,
@@ -121,8 +126,18 @@ class MCPServer:
         self._home = Home(
             self.server_info, ThreadPool(self.limits.threads), lambda: self.lifespan_value, sanitize, FaultLog()
         )
-        self._tools: dict[str, Tool] = {}
-        self._encoded: dict[str, EncodedResult] = {}
+        self._tools: Registry[Tool] = Registry("tool")
+        self._tool_pages = Pages(
+            "tools/list",
+            "tools",
+            self._tools,
+            _entry,
+            page_size=_checked_page_size(page_size),
+            hint=self._hints.get("tools/list", DEFAULT_HINT),
+            server_name=self.name,
+            server_info=self.server_info,
+        )
+        self._description: EncodedResult | None = None
         self.methods: dict[str, Method] = {
             "server/discover": Method(msgspec.json.Decoder(Params), self._discover, False),
             "tools/list": Method(msgspec.json.Decoder(ListParams), self._list_tools, False),
@@ -144,6 +159,9 @@ class MCPServer:
         meta: dict[str, Any] | None = None,
         structured_output: bool | None = None,
         *,
+        input_schema: dict[str, Any] | None = None,
+        output_schema: dict[str, Any] | None = None,
+        wrap_result: bool | None = None,
         extra_args: Literal["forbid", "ignore"] | None = None,
         coerce: bool | None = None,
         max_result: int | None = None,
@@ -174,6 +192,9 @@ class MCPServer:
         meta: dict[str, Any] | None = None,
         structured_output: bool | None = None,
         *,
+        input_schema: dict[str, Any] | None = None,
+        output_schema: dict[str, Any] | None = None,
+        wrap_result: bool | None = None,
         extra_args: Literal["forbid", "ignore"] | None = None,
         coerce: bool | None = None,
         max_result: int | None = None,
@@ -184,28 +205,41 @@ class MCPServer:
         """Register `fn` as a tool.
 
         Args:
-            fn: function, coroutine function, bound method, partial or callable object; every parameter is annotated.
+            fn: function, coroutine function, bound method, partial or callable object; every parameter is annotated,
+                unless `input_schema` is given.
             name: default: the function's name.
             title: name for people.
             description: text for the model; default: the docstring.
-            annotations: behaviour hints.
-            icons: images for user interfaces.
+            annotations: behaviour hints; see `ToolAnnotations` for what holds without them.
+            icons: images for user interfaces, at `https:` or `data:` URIs.
             meta: the entry's `_meta`.
             structured_output: True demands an output schema, False sends text only; default: a schema where the return
                 annotation gives one.
+            input_schema: a JSON Schema (2020-12) written by hand, published and enforced exactly as it stands. `fn`
+                gets plain JSON values: all in one parameter `arguments: dict`, or each under its name, converted to the
+                parameter's annotation where there is one; `**kwargs` takes the properties that have no parameter.
+            output_schema: a JSON Schema (2020-12) of the structured content, published exactly as it stands; a result
+                that it refuses becomes an error.
+            wrap_result: True sends `{"result": value}`, False the value itself; default: wrap what is no object, unless
+                the server has `native_output` or `output_schema` is given.
             extra_args: overrides the server's.
             coerce: overrides the server's.
             max_result: bytes of the largest response; a larger result is an error that says so.
             sanitize: takes what the tool returned, or the text of an error, and returns what may go out.
             thread: a `def` function runs in a worker thread; False runs it on the event loop, for work of microseconds.
-            replace: replace a tool of the same name instead of refusing.
+            replace: replace a tool of the same name, in its place in the list, instead of refusing.
+
+        Any thread may call this, `remove_tool`, `disable_tool` and `enable_tool` while the server runs: calls that have
+        begun end with the tool they began with, later requests see the change.
 
         Raises:
             TypeError: a signature that cannot be published; the text names tool, parameter and fix.
-            ValueError: a bad or taken name.
+            ValueError: a bad or taken name; a schema that cannot be enforced, or an icon that no client may fetch.
         """
         if inspect.isclass(name) or not (name is None or isinstance(name, str)):
             raise TypeError(f"tool name must be a string, not {name!r}")
+        if input_schema is not None and (extra_args is not None or coerce is not None):
+            raise TypeError("extra_args= and coerce= are about derived schemas; input_schema= is enforced as written")
         spec = ToolSpec(
             name=name,
             title=title,
@@ -214,15 +248,29 @@ class MCPServer:
             icons=icons,
             meta=meta,
             structured_output=structured_output,
+            input_schema=input_schema,
+            output_schema=output_schema,
+            wrap_result=wrap_result,
             max_result=max_result,
             sanitize=sanitize,
             thread=thread,
         )
         tool = make_tool(fn, spec, self._options.override(extra_args, coerce), self._home)
-        if tool.name in self._tools and not replace:
-            raise ValueError(f"tool {tool.name!r} is registered already; give another name= or replace=True")
-        self._tools[tool.name] = tool
-        self._encoded.clear()
+        self._tools.add(tool, replace=replace)
+
+    def add_tools(self, source: object) -> None:
+        """Register every method of an instance, class or module that `leanmcp.tool` marks; see `marks.marked`.
+
+        Raises:
+            TypeError, ValueError: nothing is marked, or as `add_tool`.
+        """
+        from .marks import marked
+
+        found = list(marked(source))
+        if not found:
+            raise ValueError(f"{source!r} has no tools; mark its methods with @tool, from leanmcp import tool")
+        for function, mark in found:
+            self.add_tool(function, *mark.args, **mark.options)
 
     def remove_tool(self, name: str) -> None:
         """Take a tool off the list.
@@ -230,15 +278,28 @@ class MCPServer:
         Raises:
             ValueError: there is no such tool.
         """
-        if name not in self._tools:
-            raise ValueError(f"there is no tool {name!r}")
-        del self._tools[name]
-        self._encoded.clear()
+        self._tools.remove(name)
+
+    def disable_tool(self, name: str) -> None:
+        """Hide a tool: it is neither listed nor called until `enable_tool`, and keeps its place in the list.
+
+        Raises:
+            ValueError: there is no such tool.
+        """
+        self._tools.set_enabled(name, False)
+
+    def enable_tool(self, name: str) -> None:
+        """Show a tool again that `disable_tool` has hidden.
+
+        Raises:
+            ValueError: there is no such tool.
+        """
+        self._tools.set_enabled(name, True)
 
     @property
     def tools(self) -> Iterable[Tool]:
-        """The registered tools in order of registration."""
-        return self._tools.values()
+        """The tools that are not disabled, in order of registration."""
+        return list(self._tools)
 
     # --- serving --------------------------------------------------------------------------------------------------
 
@@ -257,7 +318,10 @@ class MCPServer:
     # --- methods --------------------------------------------------------------------------------------------------
 
     def _discover(self, params: Params, request_id: RequestId, head: Head | None) -> Answer:
-        return self._cached("server/discover", self._describe).answer(request_id)
+        if self._description is None:
+            hint = self._hints.get("server/discover", DEFAULT_HINT)
+            self._description = EncodedResult(self._describe(), hint, self.server_info)
+        return self._description.answer(request_id)
 
     def _describe(self) -> dict[str, Any]:
         members: dict[str, Any] = {"supportedVersions": list(MODERN_VERSIONS), "capabilities": {"tools": {}}}
@@ -266,22 +330,10 @@ class MCPServer:
         return members
 
     def _list_tools(self, params: ListParams, request_id: RequestId, head: Head | None) -> Answer:
-        if params.cursor is not msgspec.UNSET:
-            raise InvalidParams(f"Unknown cursor {params.cursor[:64]!r}: the list of tools has one page")
-        return self._cached("tools/list", self._tool_entries).answer(request_id)
-
-    def _tool_entries(self) -> dict[str, Any]:
-        return {"tools": [tool.entry for tool in self._tools.values()]}
-
-    def _cached(self, method: str, members: Callable[[], dict[str, Any]]) -> EncodedResult:
-        encoded = self._encoded.get(method)
-        if encoded is None:
-            encoded = EncodedResult(members(), self._hints.get(method, DEFAULT_HINT), self.server_info)
-            self._encoded[method] = encoded
-        return encoded
+        return self._tool_pages.answer(params.cursor, request_id)
 
     def _call_tool(self, params: CallToolParams, request_id: RequestId, head: Head | None) -> Answer:
-        tool = self._tools.get(params.name)
+        tool = self._tools.visible.get(params.name)
         if tool is None:
             raise self._unknown_tool(params.name)
         return tool.call(params, request_id, head)
@@ -289,9 +341,19 @@ class MCPServer:
     def _unknown_tool(self, name: str) -> InvalidParams:
         import difflib  # a failure path; loaded with the rest of them when serving has started
 
-        close = difflib.get_close_matches(name, self._tools, n=1)
+        close = difflib.get_close_matches(name, [tool.name for tool in self._tools], n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         return InvalidParams(f"Unknown tool: {name[:128]!r}{hint}")
+
+
+def _entry(tool: Tool) -> Any:
+    return tool.entry
+
+
+def _checked_page_size(page_size: int) -> int:
+    if isinstance(page_size, bool) or not isinstance(page_size, int) or page_size < 0:
+        raise ValueError(f"page_size={page_size!r}: give the number of entries on a page, 0 for no pages")
+    return page_size
 
 
 def _checked_hints(hints: Mapping[str, CacheHint] | None) -> dict[str, CacheHint]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import binascii
 import os
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -72,7 +71,7 @@ class _Media:
         meta: dict[str, Any] | None = None,
     ) -> None:
         _one_source(self, path, data)
-        self._path = None if path is None else Path(path)
+        self._path: str | None = None if path is None else os.fspath(path)
         self._data = data
         self.mime_type = mime_type or self._guess(format)
         self._annotations = annotations
@@ -82,7 +81,7 @@ class _Media:
         if subtype is None and self._path is not None:
             guessed = _guess_type(self._path)
             if guessed is None or not guessed.startswith(f"{self.kind}/"):
-                raise ValueError(f"{type(self).__name__}({str(self._path)!r}): give format= or mime_type=")
+                raise ValueError(f"{type(self).__name__}({self._path!r}): give format= or mime_type=")
             return guessed
         return f"{self.kind}/{subtype or self.default_format}"
 
@@ -137,12 +136,12 @@ class File:
         meta: dict[str, Any] | None = None,
     ) -> None:
         _one_source(self, path, data)
-        self._path = None if path is None else Path(path)
+        self._path: str | None = None if path is None else os.fspath(path)
         self._data = data
-        label = self._path or (None if name is None else Path(name))
+        label = self._path or name
         if uri is None and label is None:
             raise ValueError("File(data=...): give uri= or name= too")
-        self.uri = uri or (label.absolute().as_uri() if self._path else f"file:///{label}")  # type: ignore[union-attr]
+        self.uri = uri or _file_uri(os.path.abspath(label or "") if self._path else f"/{label}")
         self.mime_type = mime_type or (None if label is None else _guess_type(label))
         self._annotations = annotations
         self._meta = meta
@@ -168,8 +167,17 @@ def _one_source(owner: object, path: object, data: object) -> None:
         raise ValueError(f"{type(owner).__name__}: give exactly one of path= and data=")
 
 
-def _read(path: Path | None, data: bytes | str | None) -> Any:
-    return data if path is None else path.read_bytes()
+def _read(path: str | None, data: bytes | str | None) -> Any:
+    if path is None:
+        return data
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _file_uri(path: str) -> str:
+    from pathlib import PurePath  # six modules that only files need
+
+    return PurePath(path).as_uri()
 
 
 def _text(data: bytes, mime_type: str | None) -> str | None:
@@ -195,7 +203,7 @@ def _members(**members: Any) -> bytes:
     return msgspec.json.encode({name: value for name, value in members.items() if value is not None})[1:-1]
 
 
-def _guess_type(path: Path) -> str | None:
+def _guess_type(path: str) -> str | None:
     import mimetypes  # reads the machine's tables; only files need it
 
-    return mimetypes.guess_type(path.name)[0]
+    return mimetypes.guess_type(os.path.basename(path))[0]

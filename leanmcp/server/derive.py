@@ -10,9 +10,11 @@ import collections.abc
 import datetime
 import decimal
 import enum
+import os
+import sys
 import typing
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
@@ -25,6 +27,7 @@ from .nodes import (
     ArrayNode,
     BoolNode,
     ChoiceNode,
+    ForeignNode,
     MapNode,
     Node,
     Notes,
@@ -86,7 +89,7 @@ class Deriver:
         self.objects: dict[Any, ObjectNode] = {}
         self._argument = self._where = "type"
         self._aliases: list[Any] = []
-        self._inside = False  # inside a class, whose annotations msgspec reads by itself
+        self.inside = False  # inside a class, whose annotations msgspec reads by itself
 
     def derive(self, annotation: Any, where: str) -> Node:
         """Return the node of a parameter's or result's annotation.
@@ -115,9 +118,11 @@ class Deriver:
         """Return the node of any annotation, with constraints that `Annotated` put around it."""
         limits = constraints or Constraints()
         annotation = classes.resolve(annotation, self.scope, self.refusal)
-        for hook in foreign_kinds:
+        for hook in _hooks():
             foreign = hook(annotation, self)
             if foreign is not None:
+                if limits.given():
+                    raise self._misfit(annotation, limits.given())
                 return foreign
         origin = get_origin(annotation)
         if origin is Annotated:
@@ -135,8 +140,11 @@ class Deriver:
             return self._union(annotation, union, limits)
         misfit = set(limits.given()) - fitting(annotation)
         if misfit:
-            raise self.refusal(annotation, f"constraint {', '.join(sorted(misfit))} does not fit it", "leave it out")
+            raise self._misfit(annotation, misfit)
         return self._plain(annotation, origin or annotation, limits)
+
+    def _misfit(self, annotation: Any, names: Iterable[str]) -> TypeError:
+        return self.refusal(annotation, f"constraint {', '.join(sorted(names))} does not fit it", "leave it out")
 
     def _plain(self, annotation: Any, base: Any, limits: Constraints) -> Node:
         if base is Any or base is object:
@@ -163,6 +171,8 @@ class Deriver:
             return self._enum(base)
         if isinstance(base, type) and classes.is_supported(base):
             return self._object(annotation, base)
+        if isinstance(base, type) and issubclass(base, os.PathLike):
+            return self._path(annotation, base)
         raise self.refusal(
             annotation,
             "it has no JSON form that can be decoded",
@@ -182,7 +192,7 @@ class Deriver:
         if notes.header is not None:
             self._check_header(annotation, node)
         node.notes = notes
-        if self._inside and not read.native:
+        if self.inside and not read.native:
             node.exact = False
         return node
 
@@ -226,6 +236,32 @@ class Deriver:
         own_lookup = base._missing_.__func__ is not enum.Enum._missing_.__func__  # type: ignore[attr-defined]
         notes = Notes(description=classes.own_doc(base))
         return ChoiceNode(values=values, annotation=base, exact=not own_lookup, notes=notes)
+
+    def _path(self, annotation: Any, base: type) -> Node:
+        import pathlib
+
+        from ..schema import faults as say
+
+        kind = pathlib.Path if base is os.PathLike else base
+        if not issubclass(kind, pathlib.PurePath):
+            raise self.refusal(annotation, "it cannot be made from a string", "take a pathlib.Path")
+
+        def convert(value: Any) -> Any:
+            if not isinstance(value, str):
+                raise TypeError(say.expected("string"))
+            return kind(value)
+
+        def explain(value: Any) -> Iterator[tuple[tuple[str | int, ...], str, Any, str]]:
+            if not isinstance(value, str):
+                yield (), say.expected("string"), value, "type"
+
+        return ForeignNode(
+            annotation=annotation,
+            convert=convert,
+            schema=lambda: {"format": "path", "type": "string"},
+            explain=explain,
+            admits_string=True,
+        )
 
     # Containers --------------------------------------------------------------------------------------------------
 
@@ -282,7 +318,7 @@ class Deriver:
         if target is None:
             target = self.objects[annotation] = ObjectNode(name=classes.def_name(annotation), annotation=annotation)
             where, self._where = self._where, f"class {target.name} ({self._argument})"
-            inside, self._inside = self._inside, True
+            inside, self.inside = self.inside, True
             shape = classes.shape(annotation, base, self.scope, self.refusal)
             target.description = shape.description
             target.closed, target.positional = shape.closed, shape.positional
@@ -299,7 +335,7 @@ class Deriver:
                         default=entry.default,
                     )
                 )
-            self._where, self._inside = where, inside
+            self._where, self.inside = where, inside
         # msgspec asks for the tag in unions only; the schema always does.
         return RefNode(target=target, annotation=annotation, exact=target.tag_field is None)
 
@@ -324,6 +360,14 @@ class Deriver:
         node = self.node(value, limits)
         self._aliases.pop()
         return node
+
+
+def _hooks() -> Sequence[Callable[[Any, Deriver], Node | None]]:
+    if sys.modules.get("pydantic") is None:
+        return foreign_kinds  # no type of the user's can be pydantic's
+    from .pydantic_kinds import kind_of
+
+    return [*foreign_kinds, kind_of]
 
 
 def _subscript(base: Any, *arguments: Any) -> Any:

@@ -38,7 +38,7 @@ from .publish import INTEGER_KEY
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["explain"]
+__all__ = ["explain", "search", "within"]
 
 MAX_EXPONENT = 1_000
 MAX_FAULTS = 120  # the text shows 20; the rest is counted
@@ -130,7 +130,7 @@ def _number(walk: _Walk, node: NumberNode, value: Any, path: Path) -> Below:
         return None
     for name in NUMERIC:
         limit = getattr(node.limits, name)
-        if limit is not None and not _within(name, number, limit):
+        if limit is not None and not within(name, number, limit):
             walk.fault(path, say.bound(name, limit), value)
     return None
 
@@ -144,7 +144,7 @@ def _finite(number: Any, kind: str) -> bool:
         return kind != "float"
 
 
-def _within(name: str, number: Any, limit: Any) -> bool:
+def within(name: str, number: Any, limit: Any) -> bool:
     if name == "multiple_of":
         if isinstance(number, int) and isinstance(limit, int):
             return number % limit == 0
@@ -180,7 +180,7 @@ def _text(walk: _Walk, node: TextNode, value: Any, path: Path) -> Below:
         limit = getattr(node.limits, name)
         if limit is not None and _breaks(name, limit, len(value)):
             walk.fault(path, say.text_length(name, limit), value)
-    if node.limits.pattern is not None and not _search(node.limits.pattern)(value):
+    if node.limits.pattern is not None and not search(node.limits.pattern)(value):
         walk.fault(path, say.pattern(node.limits.pattern), value)
     return None
 
@@ -197,7 +197,7 @@ def _breaks(name: str, limit: int, length: int) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
-def _search(pattern: str) -> Callable[[str], object]:
+def search(pattern: str) -> Callable[[str], object]:
     import re
 
     from ..schema.patterns import python_pattern
@@ -249,7 +249,7 @@ def _entries(walk: _Walk, node: MapNode, value: dict[str, Any], path: Path) -> I
 
 
 def _integer_key(walk: _Walk, key: NumberNode, name: str, path: Path) -> None:
-    if not _search(INTEGER_KEY)(name) or len(name) > 4300:
+    if not search(INTEGER_KEY)(name) or len(name) > 4300:
         walk.fault(path, "Keys should be valid integers", name)
         return
     _number(walk, key, int(name), path)
@@ -304,11 +304,11 @@ def _positional(walk: _Walk, target: ObjectNode, value: Any, path: Path) -> Belo
 
 
 def _foreign(walk: _Walk, node: ForeignNode, value: Any, path: Path) -> Below:
-    for parts, message, item in node.explain(value):
+    for parts, message, item, kind in node.explain(value):
         at = path
         for part in parts:
             at = (at, part)
-        walk.fault(at, message, item, "" if parts else "type")
+        walk.fault(at, message, item, kind)
     return None
 
 

@@ -1,18 +1,27 @@
-"""Answers that change only with the registry: encoded once, then prefix + id + suffix.
+"""Named entries that any thread may change, and the lists of them: encoded once for each state, in pages.
 
-Spec 2026-07-28: server/discover; server/tools, "Listing Tools"; server/utilities/caching.
+In: entries, then a cursor or none. Out: the segments of one response, made as prefix + id + suffix.
+Spec 2026-07-28: server/discover; server/tools, "Capabilities" (deterministic order, lists that change over time) and
+"Listing Tools"; server/utilities/caching; server/utilities/pagination.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import binascii
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
+from msgspec import UnsetType
 
+from ..errors import InvalidParams
 from ..protocol.jsonrpc import RequestId, Segments, encode_id
 
 _START = b'{"jsonrpc":"2.0","id":'
 _RESULT = b',"result":'
+MAX_CURSOR = 128  # characters; ours are shorter
+MAX_DIGITS = 18
 
 
 class CacheHint(msgspec.Struct, frozen=True):
@@ -63,3 +72,249 @@ class EncodedResult:
     def answer(self, request_id: RequestId) -> Segments:
         """Return the response to the request `request_id`."""
         return [_START, encode_id(request_id), self._rest]
+
+
+# --- entries ----------------------------------------------------------------------------------------------------------
+
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+E = TypeVar("E", bound=Named)
+
+
+class _Place(msgspec.Struct, Generic[E]):
+    """Where an entry stands: its serial number, which no other entry ever has, and whether it is shown."""
+
+    serial: int
+    entry: E
+    enabled: bool = True
+
+
+class Registry(Generic[E]):
+    """Entries by name.
+
+    Every method is safe in any thread. A change is one step for readers: the event loop sees the entry of before or of
+    after, never a half-made one, and calls that have begun end with the entry they began with.
+
+    Args:
+        noun: what an entry is, for error texts.
+
+    Attributes:
+        visible: the enabled entries by name; look names up in it, but never iterate or change it.
+        version: grows with every change.
+    """
+
+    __slots__ = ("_lock", "_noun", "_places", "_serial", "version", "visible")
+
+    def __init__(self, noun: str) -> None:
+        self._noun = noun
+        self._lock = threading.Lock()
+        self._places: dict[str, _Place[E]] = {}
+        self._serial = 0
+        self.visible: dict[str, E] = {}
+        self.version = 0
+
+    def add(self, entry: E, *, replace: bool = False) -> None:
+        """Put an entry at the end; one that replaces another takes its place, and is as hidden as the other was.
+
+        Raises:
+            ValueError: the name is taken and `replace` is False.
+        """
+        with self._lock:
+            place = self._places.get(entry.name)
+            if place is not None and not replace:
+                raise ValueError(
+                    f"{self._noun} {entry.name!r} is registered already; give another name= or replace=True"
+                )
+            if place is None:
+                self._serial += 1
+                place = self._places[entry.name] = _Place(self._serial, entry)
+            place.entry = entry
+            self._show(entry.name, place)
+
+    def remove(self, name: str) -> None:
+        """Take an entry away; one that is added under its name later comes last.
+
+        Raises:
+            ValueError: there is no such entry.
+        """
+        with self._lock:
+            self._find(name)
+            del self._places[name]
+            self.visible.pop(name, None)
+            self.version += 1
+
+    def set_enabled(self, name: str, enabled: bool) -> None:
+        """Show an entry, or hide it so that it is as good as unknown; its place in the list is kept.
+
+        Raises:
+            ValueError: there is no such entry.
+        """
+        with self._lock:
+            place = self._find(name)
+            if place.enabled != enabled:
+                place.enabled = enabled
+                self._show(name, place)
+
+    def snapshot(self) -> tuple[int, list[tuple[int, E]]]:
+        """Return the version, and the enabled entries with their serial numbers in order."""
+        with self._lock:
+            places = sorted(self._places.values(), key=lambda place: place.serial)
+            return self.version, [(place.serial, place.entry) for place in places if place.enabled]
+
+    def __iter__(self) -> Iterator[E]:
+        return iter([entry for _, entry in self.snapshot()[1]])
+
+    def _find(self, name: str) -> _Place[E]:
+        place = self._places.get(name)
+        if place is None:
+            raise ValueError(f"there is no {self._noun} {name!r}")
+        return place
+
+    def _show(self, name: str, place: _Place[E]) -> None:
+        if place.enabled:
+            self.visible[name] = place.entry
+        else:
+            self.visible.pop(name, None)
+        self.version += 1
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+
+
+class Cursors:
+    """The cursors of one list.
+
+    A cursor holds the list's name and the serial number of the last entry that was sent: it goes on at the right place
+    whatever was added or removed since, in every process that registered the same entries in the same order. A checksum
+    over both, and over the server's name, tells our cursors from others; it keeps no secret, because a cursor gives
+    nothing that the list does not.
+
+    Args:
+        method: the list's method, such as `tools/list`.
+        server_name: the name in `serverInfo`.
+    """
+
+    __slots__ = ("_method", "_salt")
+
+    def __init__(self, method: str, server_name: str) -> None:
+        self._method = method
+        self._salt = server_name.encode("utf-8", "surrogatepass") + b"\0"
+
+    def make(self, serial: int) -> str:
+        """Return the cursor behind the entry `serial`; never the empty string."""
+        return self._seal(f"{self._method}:{serial}".encode())
+
+    def read(self, cursor: str) -> int:
+        """Return the serial number in a cursor that `make` gave, in this process or another.
+
+        Raises:
+            InvalidParams: every other string.
+        """
+        payload = self._open(cursor)
+        method, _, digits = payload.decode("latin-1").rpartition(":")
+        if method != self._method and method:
+            raise InvalidParams(f"This cursor belongs to {method}, not to {self._method}")
+        if (
+            not method
+            or not digits.isdecimal()
+            or not 0 < len(digits) <= MAX_DIGITS
+            or self.make(int(digits)) != cursor
+        ):
+            raise self._unknown(cursor)
+        return int(digits)
+
+    def _seal(self, payload: bytes) -> str:
+        checksum = binascii.crc32(self._salt + payload).to_bytes(4, "big")
+        text = binascii.b2a_base64(checksum + payload, newline=False).decode()
+        return text.rstrip("=").replace("+", "-").replace("/", "_")
+
+    def _open(self, cursor: str) -> bytes:
+        """Return the payload of a cursor of any list of this server."""
+        if len(cursor) <= MAX_CURSOR and cursor.isascii():
+            text = cursor.replace("-", "+").replace("_", "/")
+            try:
+                payload = binascii.a2b_base64(text + "=" * (-len(text) % 4))[4:]
+            except binascii.Error:
+                raise self._unknown(cursor) from None
+            if self._seal(payload) == cursor:
+                return payload
+        raise self._unknown(cursor)
+
+    def _unknown(self, cursor: str) -> InvalidParams:
+        return InvalidParams(f"Unknown cursor {cursor[:64]!r}; ask for {self._method} without one to start again")
+
+
+class Pages(Generic[E]):
+    """The answers to one list method; used by the event loop only, while any thread changes the registry.
+
+    Args:
+        method: such as `tools/list`.
+        member: the result's member that holds the entries, such as `tools`.
+        registry: what is listed.
+        show: an entry as it travels.
+        page_size: entries per page; 0 puts all on one.
+        hint: the same on every page.
+        server_name: enters the cursors' checksum.
+        server_info: the JSON of `serverInfo`.
+    """
+
+    def __init__(
+        self,
+        method: str,
+        member: str,
+        registry: Registry[E],
+        show: Callable[[E], Any],
+        *,
+        page_size: int,
+        hint: CacheHint,
+        server_name: str,
+        server_info: bytes,
+    ) -> None:
+        self._member = member
+        self._registry = registry
+        self._show = show
+        self._page_size = page_size
+        self._hint = hint
+        self._server_info = server_info
+        self._cursors = Cursors(method, server_name)
+        self._version = -1
+        self._entries: list[tuple[int, E]] = []
+        self._starts: dict[int, int] = {}
+        self._encoded: dict[int, EncodedResult] = {}
+
+    def answer(self, cursor: str | UnsetType, request_id: RequestId) -> Segments:
+        """Return the response that holds the page behind `cursor`, the first one without a cursor.
+
+        Raises:
+            InvalidParams: the cursor is none of this list.
+        """
+        if self._version != self._registry.version:
+            self._version, self._entries = self._registry.snapshot()
+            self._starts = {serial: at + 1 for at, (serial, _) in enumerate(self._entries)}
+            self._encoded.clear()
+        start = 0 if isinstance(cursor, UnsetType) else self._behind(self._cursors.read(cursor))
+        page = self._encoded.get(start)
+        if page is None:
+            page = self._encode(start)
+        return page.answer(request_id)
+
+    def _behind(self, serial: int) -> int:
+        """Return where the entries behind a serial number begin, also when its own entry is gone."""
+        start = self._starts.get(serial)
+        return sum(known <= serial for known in self._starts) if start is None else start
+
+    def _encode(self, start: int) -> EncodedResult:
+        size = self._page_size or len(self._entries)
+        shown = self._entries[start : start + size]
+        members: dict[str, Any] = {self._member: [self._show(entry) for _, entry in shown]}
+        if start + size < len(self._entries):
+            members["nextCursor"] = self._cursors.make(shown[-1][0])
+        # Pages that start between the usual places come from lists that changed meanwhile: few, but never unbounded.
+        if len(self._encoded) > 16 + 2 * len(self._entries) // max(1, size):
+            self._encoded.clear()
+        page = self._encoded[start] = EncodedResult(members, self._hint, self._server_info)
+        return page

@@ -82,6 +82,10 @@ def _read_field_info(info: Any) -> tuple[Constraints, Notes, bool]:
     found: dict[str, Any] = {}
     for part in info.metadata:
         found.update(_foreign(part))
+    if info.validation_alias is not None and not isinstance(info.validation_alias, str):
+        raise TypeError("Field has more than one alias; give one name")
+    if getattr(info, "default_factory_takes_validated_data", None):
+        raise TypeError("default_factory of Field takes the other values; give one without arguments")
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else None
     notes = Notes(
         title=info.title,
@@ -125,7 +129,7 @@ def field_settings(mark: Any) -> FieldExtra | None:
     """Return default, default factory and alias that a `Field` of either kind carries, None for other marks."""
     if not is_field_info(mark):
         return field_extra(mark)
-    alias = mark.alias if isinstance(mark.alias, str) else mark.validation_alias
+    alias = mark.alias if mark.validation_alias is None else mark.validation_alias
     return FieldExtra(
         default=UNSET if absent(mark.default) else mark.default,
         default_factory=mark.default_factory,

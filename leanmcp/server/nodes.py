@@ -169,14 +169,14 @@ class ForeignNode(Node):
 
     Args:
         convert: makes the object from plain JSON values; raises ValueError or TypeError.
-        schema: the JSON Schema without `$defs`.
-        explain: yields (path below the value, message, value) for each fault.
+        schema: the JSON Schema, what it refers to under its own `$defs`.
+        explain: yields (path below the value, message, value, kind) for each fault, kind as in `Fault`.
         admits_string: a JSON string may be valid, so that it is never parsed as JSON.
     """
 
     convert: Callable[[Any], Any]
     schema: Callable[[], dict[str, Any]]
-    explain: Callable[[Any], Iterator[tuple[tuple[str | int, ...], str, Any]]]
+    explain: Callable[[Any], Iterator[tuple[tuple[str | int, ...], str, Any, str]]]
     admits_string: bool
 
 

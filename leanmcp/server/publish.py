@@ -65,7 +65,7 @@ def publish(node: Node, options: Options | None = None) -> dict[str, Any]:
     """Return the schema of one type, its classes under `$defs`; a class at the root stands there itself."""
     writer = _Writer(options or Options())
     schema = writer.object(node.target) if isinstance(node, RefNode) else writer.write(node)
-    return writer.with_definitions(schema)
+    return writer.with_definitions(writer.opened(schema) if isinstance(node, ForeignNode) else schema)
 
 
 def publish_arguments(
@@ -91,8 +91,11 @@ def json_value(value: Any) -> Any:
         return UNSET
     import json
 
+    from .encoding import encode_other
+
     try:
-        return json.loads(json.dumps(msgspec.to_builtins(value, str_keys=True), allow_nan=False))
+        plain = msgspec.to_builtins(value, str_keys=True, enc_hook=encode_other)
+        return json.loads(json.dumps(plain, allow_nan=False))
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
         return UNSET
 
@@ -104,6 +107,7 @@ class _Writer:
         self.options = options
         self.names: dict[int, str] = {}
         self.definitions: dict[str, dict[str, Any]] = {}
+        self.adopted: dict[tuple[str, str], str] = {}
 
     def with_definitions(self, schema: dict[str, Any]) -> dict[str, Any]:
         if self.definitions:
@@ -204,15 +208,39 @@ class _Writer:
 
     def _adopt(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Take over a foreign schema; its `$defs` join ours, under other names where ours are taken."""
+        from . import foreign_schema  # only where a signature has foreign types
+
         own = dict(schema)
         definitions = own.pop("$defs", {})
-        names = {name: name for name in definitions}
-        for name, definition in definitions.items():
-            if self.definitions.get(name, definition) != definition:
-                names[name] = self._free_name(name)
-        self.definitions.update({names[name]: _renamed(definition, names) for name, definition in definitions.items()})
-        adopted: dict[str, Any] = _renamed(own, names)
+        if self.options.inline_schemas:
+            own, definitions = foreign_schema.inlined(own, definitions)
+        names: dict[str, str] = {}
+        fresh: list[str] = []
+        for name in definitions:
+            meaning = foreign_schema.closure(name, definitions)
+            if (name, meaning) not in self.adopted:
+                self.adopted[name, meaning] = free = self._free_name(name)
+                self.definitions[free] = {}
+                fresh.append(name)
+            names[name] = self.adopted[name, meaning]
+        own, definitions = foreign_schema.shaped(
+            own, definitions, titles=self.options.schema_titles, type_lists=self.options.nullable == "type"
+        )
+        self.definitions.update({names[name]: foreign_schema.renamed(definitions[name], names) for name in fresh})
+        adopted: dict[str, Any] = foreign_schema.renamed(own, names)
         return adopted
+
+    def opened(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return a foreign class itself in place of the reference to it, for the root."""
+        from . import foreign_schema
+
+        name = foreign_schema.target(schema)
+        if name is None:
+            return schema
+        definition = self.definitions[name]
+        if name not in foreign_schema.reachable(name, self.definitions):
+            del self.definitions[name]
+        return {**definition, **{keyword: value for keyword, value in schema.items() if keyword != "$ref"}}
 
     # Classes -----------------------------------------------------------------------------------------------------
 
@@ -269,25 +297,13 @@ class _Writer:
         return schema
 
 
-def _renamed(schema: Any, names: dict[str, str]) -> Any:
-    """Return a schema with its `#/$defs/...` references under new names."""
-    if isinstance(schema, list):
-        return [_renamed(part, names) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    renamed = {keyword: _renamed(part, names) for keyword, part in schema.items()}
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#/$defs/"):
-        name = reference.removeprefix("#/$defs/")
-        renamed["$ref"] = f"#/$defs/{names.get(name, name)}"
-    return renamed
-
-
 def _takes_title(node: Node) -> bool:
     """Like pydantic: a reference, optional or not, has the title of its class."""
     if isinstance(node, UnionNode) and len(node.members) == 2 and isinstance(node.members[1], NullNode):
         return _takes_title(node.members[0])
-    return not isinstance(node, RefNode | ForeignNode)
+    if isinstance(node, ForeignNode):
+        return "$ref" not in node.schema()
+    return not isinstance(node, RefNode)
 
 
 def _text(node: TextNode) -> dict[str, Any]:

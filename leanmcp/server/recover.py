@@ -59,7 +59,7 @@ def recover(
     try:
         arguments = _plain(raw)
     except UNREADABLE as error:
-        return [_own_sentence(error)]
+        return [own_sentence(error)]
     if arguments is None:
         arguments = {}
     if not isinstance(arguments, dict):
@@ -72,7 +72,7 @@ def recover(
     try:
         return decode(_encode(_fold(root, arguments)))
     except UNREADABLE as error:
-        return [_own_sentence(error)]
+        return [own_sentence(error)]
     except ValueError as error:
         return [Fault("", f"Input cannot be read: {error}")]
 
@@ -87,8 +87,8 @@ def result_text(tool_name: str, node: Node, data: bytes, error: Exception) -> st
     try:
         found = explain(node, _plain(data))
     except UNREADABLE as unreadable:
-        found = [_own_sentence(unreadable)]
-    return say.phrase(tool_name, found or [_own_sentence(error)], what="result of")
+        found = [own_sentence(unreadable)]
+    return say.phrase(tool_name, found or [own_sentence(error)], what="result of")
 
 
 def _read_texts(root: RefNode, arguments: dict[str, Any]) -> None:
@@ -155,7 +155,7 @@ def _inside(node: Node, value: list[Any] | dict[str, Any]) -> Iterator[tuple[Any
 # msgspec's own sentences, for what the nodes do not know: a class's own checks, limits of the decoder ----------------
 
 
-def _own_sentence(error: BaseException) -> Fault:
+def own_sentence(error: BaseException) -> Fault:
     if isinstance(error, RecursionError):
         return Fault("", say.TOO_DEEP)
     text = str(error)

@@ -17,7 +17,7 @@ from ..types import CallToolResult, Icon, ToolAnnotations
 from ..types import Tool as ToolEntry
 from .context import Context
 from .results import BLOCKS, MEDIA, Check, ResultEncoder
-from .signature import Output, Signature, derive_output
+from .signature import ArgumentPlan, Output, Signature, derive_output
 from .tool import Home, Sanitize, Tool, is_async
 
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,128}")
@@ -31,6 +31,7 @@ class ToolOptions(msgspec.Struct, frozen=True, kw_only=True):
     schema_titles: bool
     inline_schemas: bool
     nullable: Literal["anyOf", "type"]
+    native_output: bool
     echo_values: bool
     extra_args: Literal["forbid", "ignore"]
     coerce: bool
@@ -63,6 +64,9 @@ class ToolSpec(msgspec.Struct, kw_only=True):
     icons: Sequence[Icon] | None = None
     meta: dict[str, Any] | None = None
     structured_output: bool | None = None
+    input_schema: dict[str, Any] | None = None
+    output_schema: dict[str, Any] | None = None
+    wrap_result: bool | None = None
     max_result: int | None = None
     sanitize: Sanitize | None = None
     thread: bool | None = None
@@ -75,7 +79,35 @@ def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions
         TypeError, ValueError: as `MCPServer.add_tool`.
     """
     name = _checked_name(function, spec.name, options)
-    signature = Signature.of(
+    _lint_hints(name, spec.annotations)
+    description, texts = _described(function, name, spec)
+    signature = _arguments(function, name, spec, options, texts)
+    output_schema, results = _output(name, signature, spec, options, home.server_info)
+    entry = ToolEntry(
+        name=name,
+        input_schema=signature.input_schema,
+        title=spec.title,
+        description=description,
+        icons=checked_icons(f"tool {name!r}", spec.icons),
+        output_schema=output_schema,
+        annotations=spec.annotations,
+        meta=spec.meta,
+    )
+    in_thread = not is_async(function) and spec.thread is not False
+    return Tool(function, signature, entry, results, home, _both(spec.sanitize, home.sanitize), in_thread=in_thread)
+
+
+def _arguments(
+    function: Callable[..., Any], name: str, spec: ToolSpec, options: ToolOptions, descriptions: dict[str, str]
+) -> ArgumentPlan:
+    """Return the plan of the arguments, from the signature or from a schema written by hand."""
+    if spec.input_schema is not None:
+        from .given_arguments import GivenArguments  # its reader of schemas is loaded where there is one to read
+
+        return GivenArguments(
+            function, spec.input_schema, tool_name=name, echo_values=options.echo_values, context_type=Context
+        )
+    return Signature.of(
         function,
         tool_name=name,
         extra_args=options.extra_args,
@@ -85,20 +117,24 @@ def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions
         nullable=options.nullable,
         inline_schemas=options.inline_schemas,
         context_type=Context,
+        descriptions=descriptions,
     )
-    output_schema, results = _output(name, signature, spec, options, home.server_info)
-    entry = ToolEntry(
-        name=name,
-        input_schema=signature.input_schema,
-        title=spec.title,
-        description=_description(function) if spec.description is None else spec.description,
-        icons=list(spec.icons) if spec.icons else None,
-        output_schema=output_schema,
-        annotations=spec.annotations,
-        meta=spec.meta,
-    )
-    in_thread = not is_async(function) and spec.thread is not False
-    return Tool(function, signature, entry, results, home, _both(spec.sanitize, home.sanitize), in_thread=in_thread)
+
+
+def checked_icons(owner: str, icons: Sequence[Icon] | None) -> list[Icon] | None:
+    """Return the icons of a server or tool, None where there are none; raises as `lint.check_icons`."""
+    if not icons:
+        return None
+    from .lint import check_icons  # most servers have nothing to lint
+
+    return check_icons(owner, icons)
+
+
+def _lint_hints(name: str, hints: ToolAnnotations | None) -> None:
+    if hints is not None:
+        from .lint import lint_hints
+
+        lint_hints(name, hints)
 
 
 def _both(first: Sanitize | None, second: Sanitize | None) -> Sanitize | None:
@@ -129,6 +165,19 @@ def _checked_name(function: Callable[..., Any], name: str | None, options: ToolO
     return name
 
 
+def _described(function: Callable[..., Any], name: str, spec: ToolSpec) -> tuple[str | None, dict[str, str]]:
+    """Return the description of the tool, and the docstring's texts about its parameters."""
+    text = _description(function)
+    texts: dict[str, str] = {}
+    # A schema written by hand has descriptions of its own.
+    if text is not None and spec.input_schema is None and (":" in text or "---" in text):
+        from .docstrings import documented  # only where a docstring may have sections
+
+        doc = documented(function, text, name)
+        text, texts = doc.description, doc.parameters
+    return text if spec.description is None else spec.description, texts
+
+
 def _description(function: Callable[..., Any]) -> str | None:
     while hasattr(function, "func") and not hasattr(function, "__name__"):
         function = function.func
@@ -143,12 +192,16 @@ _UNSTRUCTURED = (inspect.Signature.empty, Any, CallToolResult)
 
 
 def _output(
-    name: str, signature: Signature, spec: ToolSpec, options: ToolOptions, server_info: bytes
+    name: str, signature: ArgumentPlan, spec: ToolSpec, options: ToolOptions, server_info: bytes
 ) -> tuple[dict[str, Any] | None, ResultEncoder]:
     """Return the output schema, where there is one, and the encoder of the results."""
+    if spec.output_schema is not None:
+        return _given_output(name, spec.output_schema, spec, server_info)
     annotation, wanted = signature.return_annotation, spec.structured_output
     unstructured = ResultEncoder(server_info, max_size=spec.max_result)
     if wanted is False or _is_unstructured(annotation):
+        if spec.wrap_result is not None:
+            raise TypeError(f"tool {name!r}: wrap_result= is about structured content, and the tool sends none")
         if wanted:
             raise TypeError(f"tool {name!r}: structured_output=True needs a return annotation that has a schema")
         return None, unstructured
@@ -166,7 +219,7 @@ def _output(
             raise
         return None, unstructured
     schema = output.schema
-    wrap = schema.get("type") != "object"
+    wrap = _wraps(spec, options, schema)
     if wrap:
         schema = _wrapped(name, schema, options)
     results = ResultEncoder(
@@ -178,6 +231,26 @@ def _output(
         max_size=spec.max_result,
     )
     return schema, results
+
+
+def _wraps(spec: ToolSpec, options: ToolOptions, schema: dict[str, Any]) -> bool:
+    """Return whether values travel as `{"result": value}`; what older clients read must be an object."""
+    if spec.wrap_result is not None:
+        return spec.wrap_result
+    return schema.get("type") != "object" and not options.native_output
+
+
+def _given_output(
+    name: str, written: dict[str, Any], spec: ToolSpec, server_info: bytes
+) -> tuple[dict[str, Any], ResultEncoder]:
+    """Return an output schema written by hand, which speaks of the structured content as it travels."""
+    from .given_arguments import given_output
+
+    if spec.structured_output is False:
+        raise TypeError(f"tool {name!r}: structured_output=False sends no structured content; leave output_schema out")
+    wrap = spec.wrap_result is True
+    schema, check = given_output(written, tool_name=name, wrap=wrap)
+    return schema, ResultEncoder(server_info, structured=True, wrap=wrap, check=check, max_size=spec.max_result)
 
 
 def _checked(name: str, output: Output) -> Check:

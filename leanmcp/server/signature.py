@@ -15,16 +15,16 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from ..constraints import FieldExtra, absent
-from . import metadata
+from . import classes, metadata
 from .derive import Deriver
-from .nodes import ForeignNode, Node, ObjectNode, Property, RefNode, walk
+from .nodes import ChoiceNode, ForeignNode, Node, ObjectNode, Property, RefNode, walk
 from .publish import Nullable, Options, publish, publish_arguments
 from .source import Source
 
 if typing.TYPE_CHECKING:
     from ..schema.faults import Fault
 
-__all__ = ["InvalidArguments", "Output", "Signature", "derive_output"]
+__all__ = ["ArgumentPlan", "InvalidArguments", "Output", "Signature", "derive_output"]
 
 # Defaults of these types are handed to msgspec as they are; every other object comes from a factory that returns that
 # very object, because msgspec would copy or refuse mutable ones.
@@ -48,6 +48,23 @@ class InvalidArguments(Exception):
 
 class _Loose(msgspec.ValidationError):
     """msgspec took what the published schema refuses; `recover` says why."""
+
+
+class ArgumentPlan(typing.Protocol):
+    """What a tool asks of the arguments of its function, whoever wrote their schema; see `Signature`."""
+
+    input_schema: dict[str, Any]
+    positional: bool
+    context_parameter: str | None
+    return_annotation: Any
+    scope: dict[str, Any]
+
+    @property
+    def decode(self) -> Callable[[bytes | msgspec.Raw], Any]: ...
+
+    def bind(self, arguments: Any) -> tuple[tuple[Any, ...], dict[str, Any]]: ...
+
+    def recover(self, raw: bytes | msgspec.Raw) -> Any: ...
 
 
 class Signature:
@@ -122,7 +139,7 @@ class Signature:
         for parameter in source.parameters:
             entry, settings = _property(source, deriver, parameter)
             text = (descriptions or {}).get(entry.name)
-            if text and entry.node.notes.description is None:
+            if text and not _has_own_text(entry.node):
                 entry.node.notes = msgspec.structs.replace(entry.node.notes, description=text)
             properties.append(entry)
             fields.append((entry.name, entry.node.annotation, _struct_field(entry, settings)))
@@ -257,6 +274,12 @@ def _property(source: Source, deriver: Deriver, parameter: inspect.Parameter) ->
         default=settings.default,
     )
     return entry, settings
+
+
+def _has_own_text(node: Node) -> bool:
+    """True when the parameter is described; the docstring of an Enum says what all its uses have in common."""
+    text = node.notes.description
+    return text is not None and not (isinstance(node, ChoiceNode) and text == classes.own_doc(node.annotation))
 
 
 def _struct_field(entry: Property, settings: FieldExtra) -> Any:

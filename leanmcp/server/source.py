@@ -21,18 +21,25 @@ KINDS = inspect.Parameter
 class Source:
     """A callable, taken apart.
 
+    Args:
+        given: its schema is written by hand, so that parameters need no annotation and `**` takes the rest.
+
     Attributes:
         parameters: those that are arguments, in order.
         annotations: resolved, by parameter name.
         context_parameter: the one that is annotated with `context_type`.
+        takes_rest: there is a `**` parameter; only where the schema is given.
         return_annotation: resolved, `inspect.Signature.empty` when there is none.
         scope: closure and enclosing locals.
     """
 
-    def __init__(self, function: Callable[..., Any], tool_name: str, context_type: type | None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], tool_name: str, context_type: type | None, *, given: bool = False
+    ) -> None:
         self.tool_name = tool_name
         self.context_type = context_type
         self.context_parameter: str | None = None
+        self.given, self.takes_rest = given, False
         if isinstance(function, classmethod | staticmethod) or not callable(function):
             raise TypeError(f"tool {tool_name!r}: {function!r} is no function; register it from the finished class")
         plain = _plain_function(function)
@@ -52,14 +59,20 @@ class Source:
         """Check a parameter, resolve its annotation, and keep the context parameter aside."""
         name = parameter.name
         where = f"tool {self.tool_name!r}: parameter {name!r}"
+        if self.given and parameter.kind is KINDS.VAR_KEYWORD:
+            self.takes_rest = True
+            return False
         if parameter.kind in (KINDS.VAR_POSITIONAL, KINDS.VAR_KEYWORD):
             stars = "*" if parameter.kind is KINDS.VAR_POSITIONAL else "**"
             raise TypeError(f"{where}: a tool cannot take {stars}{name}; name each argument or pass input_schema=")
         if parameter.annotation is inspect.Parameter.empty:
             if name in ("self", "cls"):
                 raise TypeError(
-                    f"{where}: an unbound method has no {name}; register the bound one, as in tool(obj.method)"
+                    f"{where}: an unbound method has no {name}; register the bound one, as in add_tool(obj.method)"
                 )
+            if self.given:
+                self.annotations[name] = Any
+                return True
             raise TypeError(f"{where} has no type; annotate it, as in {name}: str, or pass input_schema=")
         annotation = self.annotations[name] = self._resolve(f"parameter {name!r}", parameter.annotation)
         if not self._is_context(annotation):

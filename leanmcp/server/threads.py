@@ -11,8 +11,10 @@ import contextvars
 import threading
 from collections import deque
 from collections.abc import Callable
-from queue import SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from queue import SimpleQueue
 
 _Outcome = tuple[Any, BaseException | None]
 _Job = tuple["asyncio.Future[_Outcome]", contextvars.Context, Callable[..., Any], tuple[Any, ...], dict[str, Any]]
@@ -29,7 +31,7 @@ class ThreadPool:
         self._limit = limit
         self._threads = 0
         self._unfinished = 0
-        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._jobs: SimpleQueue[_Job] | None = None
         self._done: deque[tuple[asyncio.Future[_Outcome], _Outcome]] = deque()
         self._waking = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -42,19 +44,24 @@ class ThreadPool:
         self._loop = asyncio.get_running_loop()
         future: asyncio.Future[_Outcome] = self._loop.create_future()
         self._unfinished += 1
+        if self._jobs is None:
+            from queue import SimpleQueue  # loaded by the first `def` tool that runs
+
+            self._jobs = SimpleQueue()
         self._jobs.put((future, contextvars.copy_context(), function, args, kwargs))
         if self._threads < min(self._unfinished, self._limit):
             self._threads += 1
-            threading.Thread(target=self._work, name=f"leanmcp-tool-{self._threads}", daemon=True).start()
+            name = f"leanmcp-tool-{self._threads}"
+            threading.Thread(target=self._work, args=(self._jobs,), name=name, daemon=True).start()
         value, error = await future
         if error is not None:
             raise error
         return value
 
-    def _work(self) -> None:
+    def _work(self, jobs: SimpleQueue[_Job]) -> None:
         """Thread: take jobs for ever."""
         while True:
-            future, context, function, args, kwargs = self._jobs.get()
+            future, context, function, args, kwargs = jobs.get()
             outcome: _Outcome
             try:
                 outcome = context.run(function, *args, **kwargs), None

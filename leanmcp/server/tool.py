@@ -24,7 +24,7 @@ from .context import Context
 from .encoding import ResultError
 from .fault_log import FaultLog
 from .results import ResultEncoder
-from .signature import InvalidArguments, Signature
+from .signature import ArgumentPlan, InvalidArguments
 from .threads import ThreadPool
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Tool:
     def __init__(
         self,
         function: Callable[..., Any],
-        signature: Signature,
+        signature: ArgumentPlan,
         entry: ToolEntry,
         results: ResultEncoder,
         home: Home,

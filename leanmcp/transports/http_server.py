@@ -97,7 +97,18 @@ class HTTPServer:
 class HTTPConnection(asyncio.Protocol):
     """One client connection: requests are answered one after the other, in order."""
 
-    __slots__ = ("_ending", "_eof", "_phase", "_reader", "_server", "_stalled", "_task", "_transport", "deadline")
+    __slots__ = (
+        "_ending",
+        "_eof",
+        "_phase",
+        "_reader",
+        "_server",
+        "_stalled",
+        "_task",
+        "_transport",
+        "_unsent",
+        "deadline",
+    )
 
     _transport: asyncio.Transport
 
@@ -109,6 +120,7 @@ class HTTPConnection(asyncio.Protocol):
         self._ending = False
         self._eof = False
         self._stalled = False
+        self._unsent = 0
         self.deadline: float = server.now + server.limits.silent_timeout
         """Second of `HTTPServer.now` after which the connection ends; infinite while a call runs."""
 
@@ -168,6 +180,7 @@ class HTTPConnection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._stalled = True
+        self._unsent = self._transport.get_write_buffer_size()
         self.deadline = self._server.now + self._server.limits.write_timeout
 
     def resume_writing(self) -> None:
@@ -279,7 +292,9 @@ class HTTPConnection(asyncio.Protocol):
 
     def expire(self) -> None:
         """End a connection that is over its deadline: with 408 where a request has begun, else silently."""
-        if self._ending or self._stalled or self._phase == http11.IDLE:
+        if self._stalled and self._transport.get_write_buffer_size() < self._unsent:
+            self.pause_writing()  # a slow reader, but it reads
+        elif self._ending or self._stalled or self._phase == http11.IDLE:
             self.abort()
         else:
             self._refuse(408, "the request did not arrive in time (Limits.head_timeout, Limits.body_timeout)")

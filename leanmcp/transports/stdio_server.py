@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import os
 import select
+import socket
 import stat
 import sys
 import threading
@@ -49,7 +50,8 @@ class StandardStreams:
     __slots__ = ("input", "output")
 
     def __init__(self) -> None:
-        sys.stdout.flush()
+        if sys.stdout is not None:  # fd 1 was closed at start
+            sys.stdout.flush()
         self.input = _private_copy(0, os.O_RDONLY)
         self.output = _private_copy(1, os.O_WRONLY)
         null = os.open(os.devnull, os.O_RDWR)
@@ -74,6 +76,12 @@ def _private_copy(fd: int, flags: int) -> int:
         return copy
 
 
+def _is_one_socket(streams: StandardStreams) -> bool:
+    """Return whether input and output are the two directions of one socket, as under inetd or `socat EXEC:`."""
+    source, target = os.fstat(streams.input), os.fstat(streams.output)
+    return stat.S_ISSOCK(source.st_mode) and os.path.samestat(source, target)
+
+
 def _can_poll(fd: int) -> bool:
     mode = os.fstat(fd).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
@@ -91,6 +99,7 @@ class LineServer(asyncio.Protocol):
         self._reader = LineReader(limits)
         self._max_in_flight = limits.max_in_flight
         self._streams = streams
+        self._is_one_socket = False
         self._receive: Callable[[bytes | None], None] | None = None
         self._calls: Sized = ()
         self._input: asyncio.ReadTransport | None = None
@@ -108,6 +117,12 @@ class LineServer(asyncio.Protocol):
     async def start(self, receiver: Receiver) -> None:
         """Begin to read."""
         self._receive, self._calls = receiver.receive, receiver.calls
+        self._is_one_socket = _is_one_socket(self._streams)
+        if self._is_one_socket:
+            # A write pipe would take the octets that arrive for the end of its reader.
+            sock = socket.socket(fileno=os.dup(self._streams.input))
+            self._input = self._output = (await self._loop.connect_accepted_socket(lambda: self, sock))[0]
+            return
         if _can_poll(self._streams.output):
             target = os.fdopen(os.dup(self._streams.output), "wb", 0)
             self._output, _ = await self._loop.connect_write_pipe(lambda: _Output(self), target)
@@ -155,15 +170,24 @@ class LineServer(asyncio.Protocol):
         else:
             self._take(lines)
 
-    def eof_received(self) -> None:
+    def eof_received(self) -> bool:
         last = self._reader.end()
         if last != b"":
             self._lines.append(last)
         self._resume(at_end=True)
         self._end()
+        return self._is_one_socket  # one socket stays open for the answers
 
     def connection_lost(self, error: Exception | None) -> None:
+        if self._is_one_socket:
+            self._output_closed.set()
         self._end()
+
+    def pause_writing(self) -> None:
+        self.output_stalled(True)
+
+    def resume_writing(self) -> None:
+        self.output_stalled(False)
 
     def _take(self, lines: list[bytes | None]) -> None:
         """Hand lines over until too much is under way; keep the rest."""
@@ -227,12 +251,15 @@ class LineServer(asyncio.Protocol):
     def _flush(self) -> None:
         self._flushing = False
         answers, self._answers = self._answers, []
-        if self._output is None:
-            self._write_file(answers)
-        elif sum(map(len, answers)) <= _JOIN_SIZE:
-            self._output.write(b"".join(answers))
-        else:
-            self._output.writelines(answers)
+        try:
+            if self._output is None:
+                self._write_file(answers)
+            elif sum(map(len, answers)) <= _JOIN_SIZE:
+                self._output.write(b"".join(answers))
+            else:
+                self._output.writelines(answers)
+        except RuntimeError:  # uvloop's, once nobody reads any more, where asyncio drops what is written
+            return self._end()
         if self._paused:
             self._resume()
 

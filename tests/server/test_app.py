@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from leanmcp import Limits, MCPServer
-from leanmcp.run import request
 from leanmcp.server import CacheHint
 from leanmcp.types import Icon, ToolAnnotations
+from tests.support.spec import request
 
 
 def ask(mcp: MCPServer, method: str, **params: Any) -> dict[str, Any]:
@@ -91,10 +91,10 @@ def test_list_is_encoded_once_for_each_state_of_the_registry(monkeypatch: pytest
     mcp.add_tool(noop)
     ask(mcp, "tools/list")
 
-    def fail(self: MCPServer) -> dict[str, Any]:
+    def fail(*_: Any) -> None:
         raise AssertionError("encoded again")
 
-    monkeypatch.setattr(MCPServer, "_tool_entries", fail)
+    monkeypatch.setattr("leanmcp.server.lists.EncodedResult", fail)
     assert ask(mcp, "tools/list")["result"]["tools"]
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from leanmcp import Context, MCPError, MCPServer, ToolError
-from leanmcp.run import request
 from leanmcp.types import CallToolResult, ImageContent, TextContent
+from tests.support.spec import request
 
 
 def invoke(mcp: MCPServer, tool: str, arguments: Any = None) -> dict[str, Any]:

@@ -26,9 +26,9 @@ class Celsius:
 
 @pytest.fixture
 def celsius() -> Iterator[None]:
-    def explain(value: Any) -> Iterator[tuple[tuple[str | int, ...], str, Any]]:
+    def explain(value: Any) -> Iterator[tuple[tuple[str | int, ...], str, Any, str]]:
         if not isinstance(value, dict) or "degrees" not in value:
-            yield ("degrees",), "Field required", msgspec.UNSET
+            yield ("degrees",), "Field required", msgspec.UNSET, ""
 
     def convert(value: Any) -> Celsius:
         return Celsius(value["degrees"])

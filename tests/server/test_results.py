@@ -19,11 +19,12 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from leanmcp import Audio, File, Image, MCPServer, Model, RawJSON, ToolError
-from leanmcp.run import request
 from leanmcp.server.fault_log import FaultLog
 from leanmcp.types import Annotations, CallToolResult, EmbeddedResource, ResourceLink, TextContent, TextResourceContents
+from tests.support.spec import request
 
 
 def returned(value: Any, annotation: Any = None, **options: Any) -> dict[str, Any]:
@@ -251,8 +252,6 @@ class Aliased(Model):
 )
 def test_python_values_have_one_documented_form(annotation: Any, value: Any, json: Any) -> None:
     """Ours: FIELD rows 110 and 113; schema and data use the same names."""
-    import jsonschema
-
     mcp = MCPServer("x")
 
     async def tool() -> Any:
@@ -266,7 +265,7 @@ def test_python_values_have_one_documented_form(annotation: Any, value: Any, jso
     structured = answer["structuredContent"]
     assert structured == (json if isinstance(json, dict) else {"result": json})
     assert schema is not None
-    jsonschema.Draft202012Validator(msgspec.to_builtins(schema)).validate(structured)
+    Draft202012Validator(msgspec.to_builtins(schema)).validate(structured)
     expected = json if isinstance(value, str) else msgspec.json.encode(json).decode()
     assert texts(answer) == [expected]
 

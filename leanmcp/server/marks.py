@@ -1,0 +1,128 @@
+"""`tool`: marks functions and methods as tools before there is a server to register them with.
+
+In: functions in a class body or a module. Out: for `MCPServer.add_tools`, the marked callables of an object, bound,
+with the options of their marks.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
+
+from ..types import Icon, ToolAnnotations
+
+if TYPE_CHECKING:
+    from .tool import Sanitize
+
+__all__ = ["marked", "tool"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+ATTRIBUTE = "__leanmcp_tool__"
+
+
+class Mark(NamedTuple):
+    """The arguments of one `tool(...)`."""
+
+    args: tuple[Any, ...]
+    options: dict[str, Any]
+
+
+@overload
+def tool(name: F, /) -> F: ...
+@overload
+def tool(
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    annotations: ToolAnnotations | None = None,
+    icons: Sequence[Icon] | None = None,
+    meta: dict[str, Any] | None = None,
+    structured_output: bool | None = None,
+    *,
+    input_schema: dict[str, Any] | None = None,
+    output_schema: dict[str, Any] | None = None,
+    wrap_result: bool | None = None,
+    extra_args: Literal["forbid", "ignore"] | None = None,
+    coerce: bool | None = None,
+    max_result: int | None = None,
+    sanitize: Sanitize | None = None,
+    thread: bool | None = None,
+    replace: bool = False,
+) -> Callable[[F], F]: ...
+def tool(name: Any = None, *args: Any, **options: Any) -> Any:
+    """Mark a function for `MCPServer.add_tools`; works as `@tool` and as `@tool(...)`. Options: see `add_tool`.
+
+    Raises:
+        TypeError: an option that `add_tool` does not have, or a mark on what cannot be called.
+    """
+    if name is not None and not isinstance(name, str):
+        return _mark(name, Mark((), {}))
+    mark = Mark((name, *args), options)
+    _check(mark)
+    return lambda function: _mark(function, mark)
+
+
+def _check(mark: Mark) -> None:
+    from .app import MCPServer  # whose options these are
+
+    inspect.signature(MCPServer.add_tool).bind(None, None, *mark.args, **mark.options)
+
+
+def _mark(function: Any, mark: Mark) -> Any:
+    if isinstance(function, type) or not (callable(function) or isinstance(function, classmethod | staticmethod)):
+        raise TypeError(f"@tool marks functions and methods, not {function!r}; put it below @property and the like")
+    setattr(function, ATTRIBUTE, mark)
+    return function
+
+
+def marked(source: object) -> Iterator[tuple[Callable[..., Any], Mark]]:
+    """Yield the marked callables of an instance, a class or a module, bound, and their marks.
+
+    The order is that of the definitions, base classes first. An override keeps the place of the method it overrides,
+    and its mark too unless it has one of its own; `name = None` in a subclass takes the tool away.
+
+    Raises:
+        TypeError: an instance method, found on a class.
+    """
+    for name, mark in _marks(source).items():
+        function = getattr(source, name)
+        raw = inspect.getattr_static(source, name)
+        if isinstance(source, type) and not isinstance(raw, classmethod | staticmethod):
+            raise TypeError(
+                f"{source.__name__}.{name} is a method of instances; give one, as in add_tools({source.__name__}(...))"
+            )
+        yield function, mark
+
+
+def _marks(source: object) -> dict[str, Mark]:
+    found: dict[str, Mark] = {}
+    for namespace in _namespaces(source):
+        for name, value in namespace.items():
+            if value is None:
+                found.pop(name, None)
+                continue
+            mark = _mark_of(value)
+            if mark is not None:
+                found[name] = mark
+    return found
+
+
+def _namespaces(source: object) -> Iterator[dict[str, Any]]:
+    if isinstance(source, ModuleType):
+        first = {id(value): name for name, value in reversed(vars(source).items())}  # two names are one tool
+        yield {name: value for name, value in vars(source).items() if first[id(value)] == name}
+        return
+    cls = source if isinstance(source, type) else type(source)
+    yield from (dict(vars(base)) for base in reversed(cls.__mro__))
+    if cls is not source:
+        yield dict(getattr(source, "__dict__", {}))
+
+
+def _mark_of(value: Any) -> Mark | None:
+    if isinstance(value, classmethod | staticmethod):
+        mark = vars(value).get(ATTRIBUTE) or getattr(value.__func__, ATTRIBUTE, None)
+    else:
+        mark = inspect.getattr_static(value, ATTRIBUTE, None)
+    return mark if isinstance(mark, Mark) else None
