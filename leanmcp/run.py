@@ -45,6 +45,7 @@ def run(server: MCPServer, transport: str = "stdio", **options: Any) -> None:
         raise RuntimeError(
             "mcp.run() starts an event loop, but one is running here already; use `await mcp.run_async(...)` instead"
         )
+    _reserve_standard_descriptors()
     log_to_stderr("INFO")
     stop = _Stop.by_signals()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
@@ -54,6 +55,15 @@ def run(server: MCPServer, transport: str = "stdio", **options: Any) -> None:
             sys.exit(f"leanmcp: {error}")
     if stop.exit_code:
         sys.exit(stop.exit_code)
+
+
+def _reserve_standard_descriptors() -> None:
+    """Open the null device on those of fd 0 to 2 that are closed; libuv aborts when one of them becomes its own."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
 async def serve(

@@ -218,6 +218,11 @@ class RequestReader:
         self._position = 0
 
     def _fail(self, error: HTTPError) -> None:
+        if self.head is None:
+            start = self._position + 2 * self._data.startswith(b"\r\n", self._position)
+            error.to_head = self._data.startswith(b"HEAD ", start)
+        else:
+            error.to_head = self.head.method == "HEAD"
         # The error itself would hold its traceback, and through it this reader: a cycle.
         self._failure = (error.status, error.message)
         self._data = b""

@@ -34,10 +34,14 @@ class HTTPError(Exception):
     Args:
         status: 400, 413, 414, 417, 431, 501 or 505.
         message: one short sentence for the peer's author; holds no octet of the request.
+
+    Attributes:
+        to_head: whether the request is a HEAD, so that its answer has no body.
     """
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(status, message)
+        self.to_head = False
         self.status = status
         self.message = message
 

@@ -86,8 +86,9 @@ def _complete(message: dict[str, Any]) -> dict[str, Any]:
     params = dict(params) if isinstance(params, dict) else {}
     method = message.get("method")
     call: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method if isinstance(method, str) else "tools/list"}
+    call["method"] = call["method"][:100]
     if len(msgspec.json.encode(params)) > 1000:
-        params = {"name": params.get("name"), "arguments": {}} if call["method"] == "tools/call" else {}
+        params = {"name": str(params.get("name"))[:128], "arguments": {}} if call["method"] == "tools/call" else {}
     params["_meta"] = {PROTOCOL_VERSION: MODERN_VERSIONS[0], CLIENT_CAPABILITIES: {}}
     return {**call, "params": params}
 

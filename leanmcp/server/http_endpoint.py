@@ -16,6 +16,7 @@ import msgspec
 from ..errors import (
     HeaderMismatch,
     InternalError,
+    InvalidParams,
     InvalidRequest,
     MalformedMeta,
     MCPError,
@@ -89,7 +90,7 @@ class HTTPEndpoint:
     def _refusal(self, head: Head) -> Response | None:
         """Steps 1 and 2: Host, Origin, path, method, content type."""
         host, origin = head.headers.get("host", ""), head.headers.get("origin")
-        if not self._rule.host(host):
+        if not self._rule.host(host) and "host" in head.headers:  # HTTP/1.0 may leave it out; no browser does
             text = f"Host {host[:100]!r} is not served here; add it with allowed_hosts=[{host[:100]!r}]"
             logger.warning("refused a request: %s", text)
             return _refuse(421, text)
@@ -147,14 +148,19 @@ class HTTPEndpoint:
                 return _ACCEPTED
             request_id = envelope.id
             method = self._methods.get(envelope.method)
-            params = decode_params(envelope.params, _any_params if method is None else method.decoder)
+            try:
+                params = decode_params(envelope.params, _any_params if method is None else method.decoder)
+            except InvalidParams as fault:
+                if not isinstance(fault, MalformedMeta):  # steps 6 to 8 come before the shape of the other params
+                    _check_mirrors(plan, envelope.method, decode_params(envelope.params, _any_params))
+                raise
             if (
                 plan.fault is not None
                 or plan.version != params.meta.protocol_version
                 or plan.version not in MODERN_VERSIONS
                 or plan.method != envelope.method
             ):
-                raise self._mismatch(plan, envelope.method, params)
+                _check_mirrors(plan, envelope.method, params)
             if method is None:
                 raise method_not_found(envelope.method)
             if method.mirrors_name and plan.name != params.name:
@@ -183,17 +189,6 @@ class HTTPEndpoint:
         logger.exception("a request failed inside leanmcp")
         return self._error(InternalError("Internal error"), request_id, request, plan)
 
-    def _mismatch(self, plan: Plan, method: str, params: Params) -> MCPError:
-        """Return the first of steps 6 to 8 that fails."""
-        version = params.meta.protocol_version
-        if plan.fault is not None:
-            return plan.fault
-        if plan.version != version:
-            return _differs("MCP-Protocol-Version", plan.version, version, "params._meta protocolVersion")
-        if plan.version not in MODERN_VERSIONS:
-            return UnsupportedProtocolVersion(version, MODERN_VERSIONS)
-        return _differs("Mcp-Method", plan.method, method, "method")
-
     def _error(self, error: MCPError, request_id: RequestId | None, request: Request, plan: Plan) -> Response:
         """Return the error response; what is missing is listed with one complete call."""
         if request_id is None:
@@ -202,6 +197,19 @@ class HTTPEndpoint:
             error = hints.with_missing(error, request, self.path)
         response = Response(error.http_status, [jsonrpc.encode_error(error, request_id)])
         return _as_event(response.body) if plan.sse and error.http_status == 200 else response
+
+
+def _check_mirrors(plan: Plan, method: str, params: Params) -> None:
+    """Raise the first of steps 6 to 8 that fails."""
+    version = params.meta.protocol_version
+    if plan.fault is not None:
+        raise plan.fault
+    if plan.version != version:
+        raise _differs("MCP-Protocol-Version", plan.version, version, "params._meta protocolVersion")
+    if plan.version not in MODERN_VERSIONS:
+        raise UnsupportedProtocolVersion(version, MODERN_VERSIONS)
+    if plan.method != method:
+        raise _differs("Mcp-Method", plan.method, method, "method")
 
 
 def _differs(header: str, sent: str | None, expected: str, member: str) -> HeaderMismatch:

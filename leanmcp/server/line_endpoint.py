@@ -40,7 +40,7 @@ class LineEndpoint:
         send: takes the segments of one message; framing is the transport's.
     """
 
-    __slots__ = ("_loop", "_methods", "_send", "_server", "calls")
+    __slots__ = ("_cancelled", "_loop", "_methods", "_send", "_server", "calls")
 
     def __init__(self, server: MCPServer, send: Send) -> None:
         self._server = server
@@ -49,6 +49,7 @@ class LineEndpoint:
         self._loop = asyncio.get_running_loop()
         self.calls: dict[RequestId, asyncio.Task[None]] = {}
         """Calls in flight by id; 1 and "1" are different ids."""
+        self._cancelled: set[RequestId] = set()
 
     def receive(self, line: bytes | None) -> None:
         """Take one line; None stands for one that was longer than the limit allows."""
@@ -76,7 +77,7 @@ class LineEndpoint:
                 self._send([jsonrpc.encode_error(error, error.request_id if request_id is None else request_id)])
             return None
         except Exception:
-            return self._own_fault(request_id)
+            return self._send(self._own_fault(request_id))
         if isinstance(answer, list):
             self._send(answer)
         else:
@@ -90,16 +91,18 @@ class LineEndpoint:
             segments = [jsonrpc.encode_error(error, request_id)]
         except asyncio.CancelledError:
             self.calls.pop(request_id, None)
+            self._cancelled.discard(request_id)
             raise  # nothing more is sent for a cancelled id
         except Exception:
-            self.calls.pop(request_id, None)
-            return self._own_fault(request_id)
+            segments = self._own_fault(request_id)
         self.calls.pop(request_id, None)
+        if request_id in self._cancelled:  # the tool went on all the same
+            return self._cancelled.discard(request_id)
         self._send(segments)
 
-    def _own_fault(self, request_id: RequestId | None) -> None:
+    def _own_fault(self, request_id: RequestId | None) -> Segments:
         logger.exception("a request failed inside leanmcp")
-        self._send([jsonrpc.encode_error(InternalError("Internal error"), request_id)])
+        return [jsonrpc.encode_error(InternalError("Internal error"), request_id)]
 
     def _notified(self, method: str, params: msgspec.Raw) -> None:
         """Cancel the call that notifications/cancelled names; other, unknown or malformed notifications are ignored."""
@@ -111,5 +114,6 @@ class LineEndpoint:
             return
         task = self.calls.get(request_id)
         if task is not None:
+            self._cancelled.add(request_id)
             # Not at once: a task that has not begun would end without running `_run`, and keep its id in flight.
             self._loop.call_soon(task.cancel)

@@ -152,7 +152,7 @@ class HTTPConnection(asyncio.Protocol):
                     return
                 request = self._reader.next_request()
         except HTTPError as error:
-            return self._refuse(error.status, error.message)
+            return self._refuse(error.status, error.message, bodyless=error.to_head)
         if self._reader.phase != http11.IDLE:
             self._wait_for_more()
 
@@ -265,11 +265,11 @@ class HTTPConnection(asyncio.Protocol):
         if close:
             self._finish()
 
-    def _refuse(self, status: int, text: str, fields: bytes = b"") -> None:
+    def _refuse(self, status: int, text: str, fields: bytes = b"", *, bodyless: bool = False) -> None:
         """Answer octets that are no request, and end."""
         response = _error(status, text, fields)
         start = self._server.heads.encode(response, len(response.body[0]), close=True)
-        self._transport.write(start + response.body[0])
+        self._transport.write(start if bodyless else start + response.body[0])
         self._finish()
 
     def _finish(self) -> None:

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from leanmcp import Context, Field, MCPServer, Model
-from leanmcp.run import request
 from leanmcp.server.given import compile_schema
 from leanmcp.types import CallToolResult, TextContent
+from tests.support.spec import request
 
 SUITE = Path(__file__).resolve().parents[3] / "shared" / "json-schema-test-suite" / "tests" / "draft2020-12"
 

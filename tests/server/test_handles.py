@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from leanmcp import Context, Handles, MCPServer, ToolError
-from leanmcp.run import request
 from leanmcp.server.handles import Store, StoredHandles
+from tests.support.spec import request
 
 
 class Clock:

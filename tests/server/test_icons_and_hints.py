@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from leanmcp import MCPServer
-from leanmcp.run import request
 from leanmcp.types import Icon, ToolAnnotations
+from tests.support.spec import request
 
 PNG = "data:image/png;base64,iVBORw0KGgo="
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from leanmcp import MCPServer
 from leanmcp.errors import InvalidParams
-from leanmcp.run import request
 from leanmcp.server import CacheHint
 from leanmcp.server.lists import DEFAULT_HINT, Cursors, Pages, Registry
+from tests.support.spec import request
 
 
 async def noop() -> str:

@@ -412,7 +412,7 @@ import sys
 {before}
 import asyncio
 from leanmcp import Field, MCPServer, Model
-from leanmcp.run import request
+from tests.support.spec import request
 
 class Book(Model):
     title: str

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from leanmcp import MCPServer
-from leanmcp.run import request
+from tests.support.spec import request
 
 
 async def noop() -> str:

@@ -13,6 +13,8 @@ from typing import Any
 
 import msgspec
 
+from .spec import check_response
+
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = "2026-07-28"
 META = {
@@ -123,7 +125,10 @@ def stdio_server(target: str | Path, **variables: str) -> Iterator[subprocess.Po
 
 
 def run_stdio(target: str | Path, data: bytes, **variables: str) -> tuple[list[dict[str, Any]], str, int]:
-    """Pipe `data` into a stdio server; return its messages, its standard error and its exit code."""
+    """Pipe `data` into a stdio server; return its messages, its standard error and its exit code.
+
+    Each message is held against the specification's schema.
+    """
     done = subprocess.run(
         stdio_command(target),
         input=data,
@@ -132,5 +137,5 @@ def run_stdio(target: str | Path, data: bytes, **variables: str) -> tuple[list[d
         env=environment() | variables,
         cwd=ROOT,
     )
-    messages = [msgspec.json.decode(line) for line in done.stdout.splitlines()]
+    messages = [check_response(msgspec.json.decode(line)) for line in done.stdout.splitlines()]
     return messages, done.stderr.decode(), done.returncode

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from .processes import DEADLINE
+from .spec import check_response
 
 _STATUS = re.compile(rb"HTTP/1\.1 ([1-5][0-9]{2}) [ -~]*")
 _FIELD = re.compile(rb"([!-9;-~]+): ([!-~](?:[ -~]*[!-~])?)")
@@ -24,8 +25,8 @@ class Answer(NamedTuple):
 
     @property
     def message(self) -> Any:
-        """The body as JSON."""
-        return msgspec.json.decode(self.body)
+        """The body as JSON, held against the specification's schema."""
+        return check_response(msgspec.json.decode(self.body))
 
     @property
     def code(self) -> int:

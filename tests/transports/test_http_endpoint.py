@@ -327,9 +327,6 @@ def test_step_13_what_names_nothing_here_is_200_32602(port: int, message: dict[s
     refused(ask(port, http(message)), 200, -32602)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="known gap: params are decoded in the method's shape before the headers are looked at"
-)
 @pytest.mark.parametrize(
     ("message", "fields", "code"),
     [
@@ -345,5 +342,5 @@ def test_step_13_what_names_nothing_here_is_200_32602(port: int, message: dict[s
 def test_steps_6_to_8_come_before_the_shape_of_params(
     port: int, message: dict[str, Any], fields: dict[str, str], code: int
 ) -> None:
-    """Known gap: CONFORMANCE 3.1, steps 6 to 8 before 13."""
+    """Ours: CONFORMANCE 3.1, steps 6 to 8 before 13."""
     refused(ask(port, http(message, **fields)), 400, code)

@@ -128,9 +128,8 @@ def test_rule_15_every_answer_is_complete(port: int, raw: bytes, to: str, status
             assert wire.send(GOOD).answer().status == 200
 
 
-@pytest.mark.xfail(strict=True, reason="known gap: the reader does not tell the method of a request it refuses")
 def test_rule_15_an_early_error_has_no_body_for_head_either(port: int) -> None:
-    """Known gap: RFC 9110 9.3.2."""
+    """Spec: RFC 9110 9.3.2."""
     with Wire(port) as wire:
         assert wire.send(b"HEAD /mcp HTTP/1.1\r\n\r\n").answer(to="HEAD").status == 400
         assert wire.ended()

@@ -183,12 +183,11 @@ def test_standard_error_may_be_a_pipe_that_is_closed() -> None:
         assert process.wait(DEADLINE) == 0
 
 
-@pytest.mark.xfail(strict=True, reason="known gap: the loop takes the closed descriptors for its own and aborts")
 @pytest.mark.parametrize(
     ("redirect", "answers"), [("<&-", 0), (">&-", 0), ("2>&-", 2), ("2>&- <&-", 0), ("<&- >&- 2>&-", 0)]
 )
 def test_descriptors_may_be_closed_at_start(redirect: str, answers: int) -> None:
-    """Known gap: a closed one is like the null device, also for tools that print."""
+    """Ours: a closed one is like the null device, also for tools that print."""
     done = run(encode(call("noisy", request_id=2)) + b"\n" + ECHO, redirect=redirect)
     assert sorted(texts(done.stdout)) == ["0", "hello"][:answers]
     assert done.returncode == 0
