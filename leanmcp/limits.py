@@ -31,6 +31,7 @@ class Limits:
         body_timeout: seconds from the last byte of a head to the last of its body.
         keep_alive_timeout: seconds that a connection may idle between two requests.
         write_timeout: seconds that a peer may leave an answer unread.
+        cleanup_grace: seconds that a cancelled call has for its `finally` blocks before it is cancelled again.
 
     Raises:
         ValueError: a limit that is no positive number.
@@ -51,6 +52,7 @@ class Limits:
     body_timeout: float = 15
     keep_alive_timeout: float = 75
     write_timeout: float = 60
+    cleanup_grace: float = 5
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -208,7 +208,7 @@ async def _serve_http(
 
     endpoint = HTTPEndpoint(server, path, HostRule(allowed_hosts, allowed_origins))
     loop = asyncio.get_running_loop()
-    http = HTTPServer(endpoint.admit, endpoint.respond, server.limits)
+    http = HTTPServer(endpoint, server.limits)
     try:
         listener = await loop.create_server(http.connection, host, port, backlog=_BACKLOG)
     except OSError as error:

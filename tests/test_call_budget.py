@@ -79,7 +79,7 @@ def test_http_call_stays_within_its_budget() -> None:
 
     async def main() -> list[str]:
         endpoint = HTTPEndpoint(mcp)
-        server = HTTPServer(endpoint.admit, endpoint.respond, DEFAULT_LIMITS)
+        server = HTTPServer(endpoint, DEFAULT_LIMITS)
         connection, transport = server.connection(), _Transport()
         connection.connection_made(transport)
         requests = [http(call("echo", {"text": "hi"}, 100 + number)) for number in range(11)]

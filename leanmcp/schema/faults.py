@@ -17,6 +17,7 @@ MAX_FAULTS = 20
 MAX_LINE = 300  # characters
 MAX_TEXT = 4096  # bytes of UTF-8
 MAX_VALUE = 60  # characters of an echoed value
+MAX_CANDIDATES = 200  # accepted names that a wrong one is compared with; a call may hold a hundred wrong ones
 MAX_NAMES = 12  # accepted names or values listed in one sentence
 
 
@@ -137,6 +138,8 @@ def unknown_name(name: str, accepted: Sequence[str]) -> str:
     text = f"Extra inputs are not permitted; accepted names: {', '.join(accepted[:MAX_NAMES])}"
     if len(accepted) > MAX_NAMES:
         text += f" and {len(accepted) - MAX_NAMES} more"
+    if len(accepted) > MAX_CANDIDATES:
+        return text
     close = difflib.get_close_matches(name[:MAX_VALUE].lower(), {n.lower(): n for n in accepted}, 1, 0.6)
     if close:
         text += f"; did you mean {quoted(next(n for n in accepted if n.lower() == close[0]))}?"

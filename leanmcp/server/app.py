@@ -9,23 +9,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
+from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 import msgspec
 
 from ..errors import InvalidParams
 from ..limits import DEFAULT_LIMITS, Limits
-from ..protocol.jsonrpc import RequestId, Segments
+from ..protocol.jsonrpc import Segments
 from ..protocol.meta import MODERN_VERSIONS, CallToolParams, ListParams, Params
 from ..types import Icon, Implementation, ToolAnnotations
+from .exchange import Exchange
 from .fault_log import FaultLog
 from .lists import DEFAULT_HINT, CacheHint, EncodedResult, Pages, Registry
 from .registration import ToolOptions, ToolSpec, checked_icons, make_tool
 from .threads import ThreadPool
 from .tool import Home, Sanitize, Tool
-
-if TYPE_CHECKING:
-    from ..protocol.http11 import Head  # stdio never loads the HTTP reader
 
 F = TypeVar("F", bound=Callable[..., Any])
 Answer = Segments | Coroutine[Any, Any, Segments]
@@ -37,7 +35,7 @@ class Method(NamedTuple):
     """One RPC method: how its params are decoded, and who answers."""
 
     decoder: msgspec.json.Decoder[Any]
-    handle: Callable[[Any, RequestId, Head | None], Answer]
+    handle: Callable[[Any, Exchange], Answer]
     mirrors_name: bool
     """Whether `params.name` travels in the Mcp-Name header."""
 
@@ -164,6 +162,8 @@ class MCPServer:
         wrap_result: bool | None = None,
         extra_args: Literal["forbid", "ignore"] | None = None,
         coerce: bool | None = None,
+        timeout: float | None = None,
+        max_concurrency: int | None = None,
         max_result: int | None = None,
         sanitize: Sanitize | None = None,
         thread: bool | None = None,
@@ -197,6 +197,8 @@ class MCPServer:
         wrap_result: bool | None = None,
         extra_args: Literal["forbid", "ignore"] | None = None,
         coerce: bool | None = None,
+        timeout: float | None = None,
+        max_concurrency: int | None = None,
         max_result: int | None = None,
         sanitize: Sanitize | None = None,
         thread: bool | None = None,
@@ -224,6 +226,8 @@ class MCPServer:
                 the server has `native_output` or `output_schema` is given.
             extra_args: overrides the server's.
             coerce: overrides the server's.
+            timeout: seconds that a call may take; then it is cancelled and answers an error that says so.
+            max_concurrency: calls of this tool at once; one more answers an error that says so.
             max_result: bytes of the largest response; a larger result is an error that says so.
             sanitize: takes what the tool returned, or the text of an error, and returns what may go out.
             thread: a `def` function runs in a worker thread; False runs it on the event loop, for work of microseconds.
@@ -251,6 +255,8 @@ class MCPServer:
             input_schema=input_schema,
             output_schema=output_schema,
             wrap_result=wrap_result,
+            timeout=timeout,
+            max_concurrency=max_concurrency,
             max_result=max_result,
             sanitize=sanitize,
             thread=thread,
@@ -317,11 +323,11 @@ class MCPServer:
 
     # --- methods --------------------------------------------------------------------------------------------------
 
-    def _discover(self, params: Params, request_id: RequestId, head: Head | None) -> Answer:
+    def _discover(self, params: Params, exchange: Exchange) -> Answer:
         if self._description is None:
             hint = self._hints.get("server/discover", DEFAULT_HINT)
             self._description = EncodedResult(self._describe(), hint, self.server_info)
-        return self._description.answer(request_id)
+        return self._description.answer(exchange.id)
 
     def _describe(self) -> dict[str, Any]:
         members: dict[str, Any] = {"supportedVersions": list(MODERN_VERSIONS), "capabilities": {"tools": {}}}
@@ -329,14 +335,14 @@ class MCPServer:
             members["instructions"] = self.instructions
         return members
 
-    def _list_tools(self, params: ListParams, request_id: RequestId, head: Head | None) -> Answer:
-        return self._tool_pages.answer(params.cursor, request_id)
+    def _list_tools(self, params: ListParams, exchange: Exchange) -> Answer:
+        return self._tool_pages.answer(params.cursor, exchange.id)
 
-    def _call_tool(self, params: CallToolParams, request_id: RequestId, head: Head | None) -> Answer:
+    def _call_tool(self, params: CallToolParams, exchange: Exchange) -> Answer:
         tool = self._tools.visible.get(params.name)
         if tool is None:
             raise self._unknown_tool(params.name)
-        return tool.call(params, request_id, head)
+        return tool.call(params, exchange)
 
     def _unknown_tool(self, name: str) -> InvalidParams:
         import difflib  # a failure path; loaded with the rest of them when serving has started

@@ -164,6 +164,7 @@ class _Hints:
         self.scope = scope
         self.refuse = refuse
         self.arguments: dict[type, dict[Any, Any]] = {}
+        self.names: dict[type, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._learn(annotation if get_origin(annotation) is not None else cls, {})
 
     def _learn(self, base: Any, outer: dict[Any, Any]) -> None:
@@ -186,14 +187,17 @@ class _Hints:
         return otherwise
 
     def _resolve(self, cls: type, annotations: dict[str, Any], name: str) -> Any:
-        module = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
-        parameters = {p.__name__: p for p in getattr(cls, "__type_params__", ())}
+        if cls not in self.names:  # once per class: copied for each of 10,000 fields, this took half a minute
+            module = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
+            parameters = {p.__name__: p for p in getattr(cls, "__type_params__", ())}
+            self.names[cls] = module, {**vars(cls), **parameters}
+        module, local = self.names[cls]
         try:
-            return evaluate(annotations[name], module, {**vars(cls), **parameters})
+            return evaluate(annotations[name], module, local)
         except NameError:
             pass
         try:
-            resolved = evaluate(annotations[name], {**module, **self.scope}, {**vars(cls), **parameters})
+            resolved = evaluate(annotations[name], {**module, **self.scope}, local)
         except NameError as error:
             raise self.refuse(cls, f"field {name}: {error}", "define or import the name where the class is") from None
         # msgspec looks into the module only; a class made inside a function gets the object instead of its name.

@@ -5,6 +5,7 @@ A parameter annotated `Context` receives it, whatever its name; it never shows i
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -13,24 +14,41 @@ import msgspec
 
 from ..errors import MissingRequiredClientCapability
 from ..protocol.meta import ClientInfo, Params
+from .exchange import Exchange
 
 if TYPE_CHECKING:
-    from ..protocol.http11 import Head  # stdio never loads the HTTP reader
+    from .progress import Progress
 
 L = TypeVar("L")
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Context(Generic[L]):
-    """The request that a tool call belongs to; made only for tools that ask for it."""
+    """The request that a tool call belongs to; made only for tools that ask for it.
 
-    __slots__ = ("_head", "_params", "lifespan", "request_id")
+    Attributes:
+        lifespan: the value that the server's `lifespan=` yielded.
+        deadline: value of `time.monotonic()` at which the tool's `timeout=` ends the call; None without one.
+        cancelled: whether the call was cancelled or timed out. A coroutine learns it by CancelledError; a `def` tool
+            that works for long looks here.
+    """
 
-    def __init__(self, request_id: int | str, params: Params, head: Head | None, lifespan: L) -> None:
-        self.request_id = request_id
+    __slots__ = ("_channel", "_exchange", "_loop", "_params", "_progress", "cancelled", "deadline", "lifespan")
+
+    def __init__(self, params: Params, exchange: Exchange, lifespan: L, deadline: float | None = None) -> None:
         self.lifespan = lifespan
+        self.deadline = deadline
+        self.cancelled = False
         self._params = params
-        self._head = head
+        self._exchange = exchange
+        self._channel = exchange.channel
+        self._progress: Progress | None = None
+        self._loop = asyncio.get_running_loop()
+
+    @property
+    def request_id(self) -> int | str:
+        """The JSON-RPC id of the request."""
+        return self._exchange.id
 
     @property
     def request_context(self) -> Context[L]:
@@ -61,7 +79,8 @@ class Context(Generic[L]):
     @property
     def headers(self) -> Mapping[str, str]:
         """HTTP header fields, names in lower case; empty on stdio."""
-        return _NO_HEADERS if self._head is None else MappingProxyType(self._head.headers)
+        head = self._exchange.head
+        return _NO_HEADERS if head is None else MappingProxyType(head.headers)
 
     def require_capability(self, name: str) -> None:
         """Refuse the request unless the client declared capability `name`.
@@ -73,3 +92,48 @@ class Context(Generic[L]):
         """
         if name not in self._params.meta.client_capabilities:
             raise MissingRequiredClientCapability(f"This request needs the client capability {name!r}", {name: {}})
+
+    # --- progress -------------------------------------------------------------------------------------------------
+
+    async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell the client how far the call is, if it asked; nothing is sent, and nothing costs, if it did not.
+
+        Args:
+            progress: rises with each report; one that does not is dropped. Reports in quick succession are held back,
+                and the last of them is sent.
+            total: what `progress` rises to, where that is known.
+            message: what is being done.
+
+        Raises:
+            ValueError: a number that is not finite.
+
+        Spec: basic/patterns/progress.
+        """
+        if self._wants_progress():
+            self._report(progress, total, message)
+            await asyncio.sleep(0)  # a loop of reports must not hold everybody else up
+
+    def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Report progress from a `def` tool, from any thread; otherwise as `report_progress`."""
+        if self._wants_progress():
+            self._loop.call_soon_threadsafe(self._report, progress, total, message)
+
+    def _wants_progress(self) -> bool:
+        # By presence: 0 and "" are tokens.
+        return self._channel is not None and self._params.meta.progress_token is not msgspec.UNSET
+
+    def _report(self, progress: float, total: float | None, message: str | None) -> None:
+        token = self._params.meta.progress_token
+        if self._progress is None and self._channel is not None and not isinstance(token, msgspec.UnsetType):
+            from .progress import Progress  # loaded by the first call that reports
+
+            self._progress = Progress(token, self._channel.notify)
+        if self._progress is not None:
+            self._progress.report(progress, total, message)
+
+    def close(self, *, cancelled: bool = False) -> None:
+        """End the reports of a call that has ended; of one that was not cancelled the last one is sent."""
+        self.cancelled = self.cancelled or cancelled
+        self._channel = None
+        if self._progress is not None:
+            self._progress.drop() if cancelled else self._progress.finish()

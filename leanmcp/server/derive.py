@@ -118,6 +118,8 @@ class Deriver:
         """Return the node of any annotation, with constraints that `Annotated` put around it."""
         limits = constraints or Constraints()
         annotation = classes.resolve(annotation, self.scope, self.refusal)
+        if isinstance(annotation, list | dict | set):
+            raise self.refusal(annotation, "it is a value and no type", "write a type such as list[int]")
         for hook in _hooks():
             foreign = hook(annotation, self)
             if foreign is not None:

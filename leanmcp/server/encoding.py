@@ -17,6 +17,7 @@ from ..errors import ToolError
 from .content import RawJSON
 
 _MAX_DEPTH = 1000
+_ENDLESS = object()
 
 
 class ResultError(ToolError):
@@ -33,6 +34,8 @@ def encode_json(value: object) -> bytes:
         return value.data
     try:
         data = msgspec.json.encode(value, enc_hook=encode_other)
+        if b"\n" in data or b"\r" in data or type(value) is msgspec.Raw:
+            data = RawJSON(data).data  # a Raw is spliced as it is: it may be no JSON, or end the message on stdio
     except (TypeError, ValueError, OverflowError, RecursionError) as fault:
         raise unencodable(value, fault) from None
     # NaN and Infinity are written as null, in silence: only where a null came out is there something to look for.
@@ -47,6 +50,8 @@ def encode_other(value: object) -> object:
     Raises:
         TypeError: nothing does.
     """
+    if isinstance(value, SUBCLASSED):
+        return _as_base(value)
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, RawJSON):
@@ -56,6 +61,18 @@ def encode_other(value: object) -> object:
 
         return plain(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+SUBCLASSED = (str, int, float, bytes)
+
+
+def _as_base(value: Any) -> object:
+    """Return the plain str, int, float or bytes inside of an instance of a subclass, whatever its methods say."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bytes):
+        return bytes(memoryview(value))
+    return int.__index__(value) if isinstance(value, int) else float.__float__(value)
 
 
 def unencodable(value: object, fault: Exception | None = None) -> ResultError:
@@ -69,27 +86,46 @@ def unencodable(value: object, fault: Exception | None = None) -> ResultError:
 
 def _first_fault(value: object) -> tuple[str, str] | None:
     """Return path and reason of the first value that JSON cannot carry; None where all can be."""
-    for path, item in _leaves(value):
-        reason = _fault(item)
+    for path, item, is_key in _leaves(value):
+        reason = _key_fault(item) if is_key else _fault(item)
         if reason is not None:
             return path, reason
     return None
 
 
 def _fault(item: object) -> str | None:
-    if item is Ellipsis:
+    if item is _ENDLESS:
         return "a container holds itself or is nested too deeply"
     if isinstance(item, float):
-        return None if math.isfinite(item) else f"{item} is no JSON number"
+        return None if math.isfinite(item) else f"{float.__repr__(item)} is no JSON number"
     if isinstance(item, str):
         return None if _is_unicode(item) else "the text holds a lone surrogate"
-    if item is None or isinstance(item, bool | int):
+    if item is None or isinstance(item, bool):
         return None
     try:
         msgspec.json.encode(item, enc_hook=encode_other)
+    except ValueError as fault:
+        return "the integer has over 4,300 digits" if isinstance(item, int) else _sentence(fault)
     except Exception as fault:  # an object's own conversion may raise anything
-        return str(fault) or type(item).__name__
+        return _sentence(fault)
     return None
+
+
+def _key_fault(key: object) -> str | None:
+    if isinstance(key, str):
+        return _fault(key)
+    try:
+        msgspec.json.encode({key: 0}, enc_hook=encode_other)
+    except Exception:  # a key that is a tuple may hold anything
+        return f"{type(key).__name__} is no key of a JSON object"
+    return None
+
+
+def _sentence(fault: Exception) -> str:
+    try:
+        return str(fault) or type(fault).__name__
+    except Exception:  # of an object that cannot even say what is wrong with it
+        return type(fault).__name__
 
 
 def _is_unicode(text: str) -> bool:
@@ -100,27 +136,27 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _leaves(root: object) -> Iterator[tuple[str, object]]:
-    """Yield path and value of every leaf and key, without recursion; Ellipsis where the depth has no end."""
+def _leaves(root: object) -> Iterator[tuple[str, object, bool]]:
+    """Yield path, value and whether it is a key, without recursion; `_ENDLESS` where the depth has no end."""
     stack: list[tuple[str, object, int]] = [("", root, 0)]
     while stack:
         path, value, depth = stack.pop()
         children = _children(path, value)
         if children is None:
-            yield path, value
+            yield path, value, False
         elif depth > _MAX_DEPTH:
-            yield path[:60], Ellipsis
+            yield path[:60], _ENDLESS, False
             return
         else:
             if isinstance(value, dict):
-                yield from ((path, key) for key in value)
+                yield from ((path, key, True) for key in dict.keys(value))
             stack.extend((where, item, depth + 1) for where, item in reversed(children))
 
 
 def _children(path: str, value: object) -> list[tuple[str, object]] | None:
     """Return paths and values of the members of a container, None for a leaf."""
     if isinstance(value, dict):
-        return [(_join(path, key), item) for key, item in value.items()]
+        return [(_join(path, key), item) for key, item in dict.items(value)]
     if isinstance(value, list | tuple | set | frozenset):
         return [(f"{path}[{index}]", item) for index, item in enumerate(value)]
     if isinstance(value, msgspec.Struct):
@@ -142,5 +178,10 @@ _LEAVES = (str, int, float, type(None), bytes, os.PathLike, RawJSON)
 
 
 def _join(path: str, key: object) -> str:
-    shown = str(key) if _is_unicode(str(key)) else "?"
+    try:
+        shown = str(key)
+    except Exception:  # of an object that is no key anyway
+        shown = type(key).__name__
+    if not _is_unicode(shown):
+        shown = "?"
     return f"{path}.{shown}" if path else shown

@@ -23,7 +23,7 @@ from ..errors import (
     UnsupportedProtocolVersion,
 )
 from ..logs import logger
-from ..protocol import jsonrpc
+from ..protocol import jsonrpc, sse
 from ..protocol.headers import HostRule, decode_value
 from ..protocol.http11 import Head, Request
 from ..protocol.jsonrpc import RequestId, Segments
@@ -31,6 +31,7 @@ from ..protocol.meta import MODERN_VERSIONS, Params, decode_params, method_not_f
 from ..protocol.response import HTML, JSON, NOTHING, SSE, Response
 from . import hints
 from .app import MCPServer
+from .exchange import Channel, Exchange
 
 _JSON_TYPES = ("application/json", "application/*", "*/*")
 _ACCEPTED = Response(202, [], NOTHING)
@@ -40,7 +41,7 @@ _any_params = msgspec.json.Decoder(Params)
 class Plan:
     """What the head of a request says, checked as far as a head can be."""
 
-    __slots__ = ("fault", "method", "name", "refusal", "sse", "version")
+    __slots__ = ("fault", "method", "name", "refusal", "sse", "streams", "version")
 
     def __init__(self) -> None:
         self.refusal: Response | None = None
@@ -49,6 +50,7 @@ class Plan:
         self.name: str | None = None
         self.fault: HeaderMismatch | None = None
         self.sse = False
+        self.streams = False
 
 
 class HTTPEndpoint:
@@ -84,7 +86,8 @@ class HTTPEndpoint:
             if plan.refusal is None:
                 self._read_mirrors(head, plan)
                 accept = head.headers.get("accept", "").lower()
-                plan.sse = "text/event-stream" in accept and not any(kind in accept for kind in _JSON_TYPES)
+                plan.streams = "text/event-stream" in accept or "*/*" in accept
+                plan.sse = plan.streams and not any(kind in accept for kind in _JSON_TYPES)
         return plan
 
     def _refusal(self, head: Head) -> Response | None:
@@ -131,10 +134,17 @@ class HTTPEndpoint:
         except HeaderMismatch as fault:
             plan.fault = fault
 
+    def accepts_events(self, head: Head) -> bool:
+        """Return whether the answer to a request with this head may turn into an event stream (policy P6)."""
+        return self._plan(head).streams
+
     # --- the whole request --------------------------------------------------------------------------------------------
 
-    def respond(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
-        """Return the answer to `request`, or a coroutine that gives it once the tool has run."""
+    def respond(self, request: Request, channel: Channel) -> Response | Coroutine[Any, Any, Response]:
+        """Return the answer to `request`, or a coroutine that gives it once the tool has run.
+
+        `channel` takes notifications before the answer, where the client accepts an event stream.
+        """
         head = request.head
         plan = head.plan
         if not isinstance(plan, Plan):
@@ -165,7 +175,7 @@ class HTTPEndpoint:
                 raise method_not_found(envelope.method)
             if method.mirrors_name and plan.name != params.name:
                 raise _differs("Mcp-Name", plan.name, params.name, "params.name")
-            answer = method.handle(params, request_id, head)
+            answer = method.handle(params, Exchange(request_id, head, channel if plan.streams else None))
         except MCPError as error:
             return self._error(error, request_id, request, plan)
         except Exception:
@@ -225,4 +235,4 @@ def _refuse(status: int, text: str, fields: bytes = b"") -> Response:
 
 def _as_event(segments: Segments) -> Response:
     """Return the answer as an event stream of one event, for a client that accepts nothing else (policy P6)."""
-    return Response(200, [b"event: message\ndata: ", *segments, b"\n\n"], SSE, b"X-Accel-Buffering: no\r\n")
+    return Response(200, sse.event(segments), SSE, sse.FIELDS)

@@ -12,12 +12,14 @@ from typing import Any
 
 import msgspec
 
+from ..calls import end_call
 from ..errors import InternalError, InvalidRequest, MCPError, UnsupportedProtocolVersion
 from ..logs import logger
 from ..protocol import jsonrpc
 from ..protocol.jsonrpc import RequestId, Segments
 from ..protocol.meta import MODERN_VERSIONS, Params, decode_params, method_not_found
 from .app import MCPServer
+from .exchange import Exchange
 
 Send = Callable[[Segments], None]
 _any_params = msgspec.json.Decoder(Params)
@@ -71,7 +73,7 @@ class LineEndpoint:
                 raise UnsupportedProtocolVersion(params.meta.protocol_version, MODERN_VERSIONS)
             if method is None:
                 raise method_not_found(envelope.method)
-            answer = method.handle(params, request_id, None)
+            answer = method.handle(params, Exchange(request_id, None, self))
         except MCPError as error:
             if line is None or line.strip():  # a blank line is no message
                 self._send([jsonrpc.encode_error(error, error.request_id if request_id is None else request_id)])
@@ -100,6 +102,10 @@ class LineEndpoint:
             return self._cancelled.discard(request_id)
         self._send(segments)
 
+    def notify(self, message: Segments) -> None:
+        """Send a notification of a call in flight."""
+        self._send(message)
+
     def _own_fault(self, request_id: RequestId | None) -> Segments:
         logger.exception("a request failed inside leanmcp")
         return [jsonrpc.encode_error(InternalError("Internal error"), request_id)]
@@ -116,4 +122,4 @@ class LineEndpoint:
         if task is not None:
             self._cancelled.add(request_id)
             # Not at once: a task that has not begun would end without running `_run`, and keep its id in flight.
-            self._loop.call_soon(task.cancel)
+            self._loop.call_soon(end_call, task, self._server.limits.cleanup_grace)

@@ -46,6 +46,8 @@ def tool(
     wrap_result: bool | None = None,
     extra_args: Literal["forbid", "ignore"] | None = None,
     coerce: bool | None = None,
+    timeout: float | None = None,
+    max_concurrency: int | None = None,
     max_result: int | None = None,
     sanitize: Sanitize | None = None,
     thread: bool | None = None,

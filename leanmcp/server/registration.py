@@ -67,9 +67,17 @@ class ToolSpec(msgspec.Struct, kw_only=True):
     input_schema: dict[str, Any] | None = None
     output_schema: dict[str, Any] | None = None
     wrap_result: bool | None = None
+    timeout: float | None = None
+    max_concurrency: int | None = None
     max_result: int | None = None
     sanitize: Sanitize | None = None
     thread: bool | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("timeout", "max_concurrency", "max_result"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ValueError(f"{name}={value!r}: give a positive number, or None for no limit")
 
 
 def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions, home: Home) -> Tool:
@@ -94,7 +102,17 @@ def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions
         meta=spec.meta,
     )
     in_thread = not is_async(function) and spec.thread is not False
-    return Tool(function, signature, entry, results, home, _both(spec.sanitize, home.sanitize), in_thread=in_thread)
+    return Tool(
+        function,
+        signature,
+        entry,
+        results,
+        home,
+        _both(spec.sanitize, home.sanitize),
+        timeout=spec.timeout,
+        max_concurrency=spec.max_concurrency,
+        in_thread=in_thread,
+    )
 
 
 def _arguments(

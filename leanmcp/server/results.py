@@ -19,7 +19,7 @@ import orjson
 
 from ..protocol.jsonrpc import RequestId, Segments, encode_id
 from ..types import AudioContent, CallToolResult, EmbeddedResource, ImageContent, ResourceLink, TextContent
-from .content import Audio, File, Image
+from .content import Audio, File, Image, RawJSON
 from .encoding import ResultError, encode_json, unencodable
 
 BLOCKS = (TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource)
@@ -103,7 +103,7 @@ class ResultEncoder:
         if result.is_error:
             return self._join(request_id, _blocks(result.content), structured, _FAILED, result.meta)
         if result.structured_content is not msgspec.UNSET:
-            data = encode_json(result.structured_content)
+            data = encode_json(RawJSON(encode_json(result.structured_content)))  # a Raw inside may be no JSON
             self._verify(_unwrapped(data) if self._wrap else data)
             structured = [b',"structuredContent":', data]
         elif self._structured:
@@ -170,24 +170,17 @@ def _blocks(items: list[Any]) -> Segments:
         if isinstance(item, MEDIA):
             segments += item.segments()
         elif isinstance(item, BLOCKS):
-            segments.append(_block(item))
+            segments.append(encode_json(item))
         else:
             segments += [_TEXT[1:], _text(item), b"}"]
     segments.append(b"]")
     return segments
 
 
-def _block(block: Any) -> bytes:
-    try:
-        return msgspec.json.encode(block)
-    except (UnicodeEncodeError, TypeError, ValueError):
-        raise unencodable(msgspec.to_builtins(block)) from None
-
-
 def _text(value: object) -> bytes:
     if not isinstance(value, str):
         return orjson.dumps(encode_json(value).decode())
     try:
-        return orjson.dumps(str(value) if type(value) is str else encode_json(value).decode())
+        return orjson.dumps(str.__str__(value))  # a subclass such as StrEnum stands for its text
     except orjson.JSONEncodeError:
         raise unencodable(value) from None

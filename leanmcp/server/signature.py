@@ -295,9 +295,15 @@ def _struct_field(entry: Property, settings: FieldExtra) -> Any:
 
 
 def _check_names(tool_name: str, properties: list[Property]) -> None:
-    """Refuse two arguments, or two mirrored headers, of one name."""
+    """Refuse names that a Struct cannot have, and two arguments, or two mirrored headers, of one name."""
     seen: dict[str, str] = {}
     for entry in properties:
+        if entry.name.startswith("__") and entry.name.endswith("__"):
+            # The decoder fills the attributes of an object, whose own names these are: it would call or replace them.
+            raise TypeError(
+                f"tool {tool_name!r}: parameter {entry.name!r} has a name that Python keeps for itself; rename it"
+                f" and publish the old name with Field(alias={entry.wire_name!r})"
+            )
         header = entry.node.notes.header
         for key in (f"name {entry.wire_name}", None if header is None else f"header {header.lower()}"):
             if key is not None and seen.setdefault(key, entry.name) != entry.name:

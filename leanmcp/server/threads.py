@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from queue import SimpleQueue
 
 _Outcome = tuple[Any, BaseException | None]
-_Job = tuple["asyncio.Future[_Outcome]", contextvars.Context, Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+_Done = Callable[[], None]
+_Job = tuple[
+    "asyncio.Future[_Outcome]", _Done, contextvars.Context, Callable[..., Any], tuple[Any, ...], dict[str, Any]
+]
 
 
 class ThreadPool:
@@ -32,47 +35,59 @@ class ThreadPool:
         self._threads = 0
         self._unfinished = 0
         self._jobs: SimpleQueue[_Job] | None = None
-        self._done: deque[tuple[asyncio.Future[_Outcome], _Outcome]] = deque()
+        self._done: deque[tuple[asyncio.Future[_Outcome], _Done, _Outcome]] = deque()
         self._waking = False
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    async def run(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], done: _Done
+    ) -> Any:
         """Return `function(*args, **kwargs)`, run in a thread with the caller's context variables.
 
-        Cancelling the wait leaves the function running; its outcome is dropped.
+        Cancelling the wait leaves the function running; its outcome is dropped. `done` is called on the loop once the
+        function has returned, in either case.
         """
         self._loop = asyncio.get_running_loop()
         future: asyncio.Future[_Outcome] = self._loop.create_future()
-        self._unfinished += 1
         if self._jobs is None:
             from queue import SimpleQueue  # loaded by the first `def` tool that runs
 
             self._jobs = SimpleQueue()
-        self._jobs.put((future, contextvars.copy_context(), function, args, kwargs))
-        if self._threads < min(self._unfinished, self._limit):
-            self._threads += 1
-            name = f"leanmcp-tool-{self._threads}"
-            threading.Thread(target=self._work, args=(self._jobs,), name=name, daemon=True).start()
+        try:
+            self._start_thread(self._jobs)
+        except RuntimeError:  # the system has no more threads; those that run will come to this job
+            if not self._threads:
+                done()
+                raise
+        self._unfinished += 1
+        self._jobs.put((future, done, contextvars.copy_context(), function, args, kwargs))
         value, error = await future
         if error is not None:
             raise error
         return value
 
+    def _start_thread(self, jobs: SimpleQueue[_Job]) -> None:
+        """Start one more thread where all are busy and the limit allows."""
+        if self._threads < min(self._unfinished + 1, self._limit):
+            name = f"leanmcp-tool-{self._threads + 1}"
+            threading.Thread(target=self._work, args=(jobs,), name=name, daemon=True).start()
+            self._threads += 1
+
     def _work(self, jobs: SimpleQueue[_Job]) -> None:
         """Thread: take jobs for ever."""
         while True:
-            future, context, function, args, kwargs = jobs.get()
+            future, done, context, function, args, kwargs = jobs.get()
             outcome: _Outcome
             try:
                 outcome = context.run(function, *args, **kwargs), None
             except BaseException as error:  # whatever a tool raises belongs to its call, never to this thread
                 outcome = None, error
-            self._deliver(future, outcome)
-            del future, context, function, args, kwargs, outcome  # an idle thread holds nothing
+            self._deliver(future, done, outcome)
+            del future, done, context, function, args, kwargs, outcome  # an idle thread holds nothing
 
-    def _deliver(self, future: asyncio.Future[_Outcome], outcome: _Outcome) -> None:
+    def _deliver(self, future: asyncio.Future[_Outcome], done: _Done, outcome: _Outcome) -> None:
         """Thread: hand an outcome to the loop, waking it once for all that are waiting."""
-        self._done.append((future, outcome))
+        self._done.append((future, done, outcome))
         if self._waking or self._loop is None:
             return  # appended before the flag was read: `_collect` clears the flag first, so it will see this one
         self._waking = True
@@ -85,7 +100,8 @@ class ThreadPool:
         """Loop: resolve the calls whose functions have returned."""
         self._waking = False
         while self._done:
-            future, outcome = self._done.popleft()
+            future, done, outcome = self._done.popleft()
             self._unfinished -= 1
+            done()
             if not future.done():
                 future.set_result(outcome)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import time
 from collections.abc import Callable
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -22,13 +23,11 @@ from ..protocol.meta import CallToolParams
 from ..types import Tool as ToolEntry
 from .context import Context
 from .encoding import ResultError
+from .exchange import Exchange
 from .fault_log import FaultLog
 from .results import ResultEncoder
 from .signature import ArgumentPlan, InvalidArguments
 from .threads import ThreadPool
-
-if TYPE_CHECKING:
-    from ..protocol.http11 import Head  # stdio never loads the HTTP reader
 
 _DECODE_FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
@@ -65,6 +64,8 @@ class Tool:
         results: encoder of its results.
         home: what it needs of its server.
         sanitize: the tool's and the server's, one after the other.
+        timeout: seconds that a call may take, None for no limit.
+        max_concurrency: calls of this tool at once, None for no limit.
         in_thread: whether a `def` function runs in a worker thread instead of on the loop.
     """
 
@@ -74,10 +75,13 @@ class Tool:
         "_home",
         "_in_thread",
         "_is_async",
+        "_max_concurrency",
         "_plain",
         "_results",
+        "_running",
         "_sanitize",
         "_signature",
+        "_timeout",
         "entry",
         "mirrored",
         "name",
@@ -92,6 +96,8 @@ class Tool:
         home: Home,
         sanitize: Sanitize | None = None,
         *,
+        timeout: float | None = None,
+        max_concurrency: int | None = None,
         in_thread: bool = False,
     ) -> None:
         self.entry = entry
@@ -105,10 +111,18 @@ class Tool:
         self._in_thread = in_thread
         self._is_async = is_async(function)
         self._sanitize = sanitize
-        self._plain = self._is_async and signature.positional and sanitize is None
+        self._timeout = timeout
+        self._max_concurrency = max_concurrency
+        self._running = 0
+        unlimited = timeout is None and max_concurrency is None and sanitize is None
+        self._plain = self._is_async and signature.positional and unlimited
 
-    async def call(self, params: CallToolParams, request_id: RequestId, head: Head | None) -> Segments:
+    async def call(self, params: CallToolParams, exchange: Exchange) -> Segments:
         """Run the tool and return the response.
+
+        Args:
+            params: of tools/call.
+            exchange: whom the answer goes to.
 
         Arguments that do not fit, ToolError and unexpected exceptions answer as `isError` results.
 
@@ -117,6 +131,7 @@ class Tool:
             HeaderMismatch: a mirrored header differs from its argument.
             MCPError: the tool raised one.
         """
+        request_id, head, _ = exchange
         if self.mirrored and head is not None:
             check_params(self.mirrored, head.headers, head.repeated, _any_json(params.arguments))
         try:
@@ -130,7 +145,7 @@ class Tool:
             if self._plain:
                 value = await self._function(*msgspec.structs.astuple(arguments))
             else:
-                value = await self._invoke(arguments, params, request_id, head)
+                value = await self._invoke(arguments, params, exchange)
             return self._results.encode(value, request_id)
         except ToolError as error:
             return self._refuse(error, request_id)
@@ -159,28 +174,49 @@ class Tool:
         text = f"Tool {self.name!r} failed unexpectedly; the server's log has the details under id {log_id}"
         return self._results.error([text], request_id)
 
-    async def _invoke(
-        self, arguments: msgspec.Struct, params: CallToolParams, request_id: RequestId, head: Head | None
-    ) -> Any:
-        """Call a function that is no plain coroutine function of positional parameters."""
-        value = await self._run(arguments, params, request_id, head)
+    async def _invoke(self, arguments: msgspec.Struct, params: CallToolParams, exchange: Exchange) -> Any:
+        """Call a function that is no plain coroutine function of positional parameters, or that has limits."""
+        if self._max_concurrency is not None and self._running >= self._max_concurrency:
+            raise ToolError(f"Tool {self.name!r} is busy: {self._running} calls are running; try again in a moment")
+        args, kwargs = self._signature.bind(arguments)
+        context: Context[Any] | None = None
+        if self._signature.context_parameter is not None:
+            deadline = None if self._timeout is None else time.monotonic() + self._timeout
+            lifespan = self._home.lifespan()
+            context = Context(params, exchange, lifespan, deadline)
+            kwargs[self._signature.context_parameter] = context
+        self._running += 1
+        scope = asyncio.timeout(self._timeout)
+        try:
+            async with scope:
+                value = await self._run(args, kwargs)
+        except BaseException as error:
+            if context is not None:
+                context.close(cancelled=scope.expired() or isinstance(error, asyncio.CancelledError))
+            if scope.expired() and isinstance(error, TimeoutError):
+                raise ToolError(f"Tool {self.name!r} did not finish within {self._timeout:g} seconds") from None
+            raise
+        if context is not None:
+            context.close()
         return value if self._sanitize is None else self._sanitize(value)
 
-    async def _run(
-        self, arguments: msgspec.Struct, params: CallToolParams, request_id: RequestId, head: Head | None
-    ) -> Any:
-        args, kwargs = self._signature.bind(arguments)
-        if self._signature.context_parameter is not None:
-            kwargs[self._signature.context_parameter] = Context(request_id, params, head, self._home.lifespan())
-        if self._is_async:
-            return await self._function(*args, **kwargs)
+    async def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._in_thread:
-            value = await self._home.threads.run(self._function, args, kwargs)
+            # A thread cannot be cancelled: its place is free when the function returns, not when its caller gives up.
+            value = await self._home.threads.run(self._function, args, kwargs, self._leave)
         else:
-            value = self._function(*args, **kwargs)
+            try:
+                value = self._function(*args, **kwargs)
+                if self._is_async:
+                    value = await value
+            finally:
+                self._leave()
         if type(value) is CoroutineType:
             value = await value  # of a plain wrapper around a coroutine function
         return value
+
+    def _leave(self) -> None:
+        self._running -= 1
 
 
 def is_async(function: Callable[..., Any]) -> bool:

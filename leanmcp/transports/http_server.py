@@ -10,24 +10,38 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Callable, Coroutine
-from typing import Any, cast
+from collections.abc import Coroutine
+from typing import Any, Protocol, cast
 
+from ..calls import end_call
 from ..errors import InvalidRequest
 from ..limits import Limits
-from ..protocol import http11
+from ..protocol import http11, sse
 from ..protocol.http11 import Head, HTTPError, Request, RequestReader
-from ..protocol.jsonrpc import encode_error
-from ..protocol.response import CONTINUE, HeadEncoder, Response
+from ..protocol.jsonrpc import Segments, encode_error
+from ..protocol.response import CONTINUE, SSE, HeadEncoder, Response
 
-Admit = Callable[[Head], Response | None]
-Respond = Callable[[Request], Response | Coroutine[Any, Any, Response]]
+
+class Endpoint(Protocol):
+    """What requests mean; the connection does not know."""
+
+    def admit(self, head: Head, /) -> Response | None:
+        """Refuse a request on its head alone, or return None."""
+
+    def accepts_events(self, head: Head, /) -> bool:
+        """Return whether the answer may turn into an event stream."""
+
+    def respond(self, request: Request, channel: HTTPConnection, /) -> Response | Coroutine[Any, Any, Response]:
+        """Answer a whole request, now or later; `channel` takes notifications until then."""
+
+
 _JOIN_SIZE = 64 * 1024  # bytes; larger answers are handed over in pieces instead of being copied into one
 _HOLD_SIZE = 64 * 1024  # bytes that a client may send ahead while its call runs
 _NEVER = float("inf")
 _RETRY = b"Retry-After: 1\r\n"
 _LINGER = 2  # seconds that a refused client may go on sending before the connection is cut
 _DRAIN_LINGER = 0.1  # seconds, the same while the server ends: the process must not wait for clients to hang up
+_SILENCE = 10  # seconds after which a call without an answer turns into an event stream (policy P6)
 _EOF_GRACE = 0.05  # seconds; end of input may be a half-close, so what is almost done is still answered
 
 
@@ -35,14 +49,15 @@ class HTTPServer:
     """What the connections of one process share.
 
     Args:
-        admit: refuses a request on its head alone, or returns None.
-        respond: answers a whole request.
+        endpoint: answers the requests.
         limits: of each connection.
+        sse_keep_alive: seconds between two comments on an event stream that is silent.
     """
 
-    def __init__(self, admit: Admit, respond: Respond, limits: Limits) -> None:
-        self.admit = admit
-        self.respond = respond
+    def __init__(self, endpoint: Endpoint, limits: Limits, sse_keep_alive: float = 15.0) -> None:
+        self.endpoint = endpoint
+        self.respond = endpoint.respond
+        self.sse_keep_alive = sse_keep_alive
         self.limits = limits
         self.loop = asyncio.get_running_loop()
         self.connections: set[HTTPConnection] = set()
@@ -100,10 +115,12 @@ class HTTPConnection(asyncio.Protocol):
     __slots__ = (
         "_ending",
         "_eof",
+        "_head",
         "_phase",
         "_reader",
         "_server",
         "_stalled",
+        "_streaming",
         "_task",
         "_transport",
         "_unsent",
@@ -116,13 +133,15 @@ class HTTPConnection(asyncio.Protocol):
         self._server = server
         self._reader = RequestReader(server.limits)
         self._task: asyncio.Task[None] | None = None
+        self._head: Head | None = None
+        self._streaming = False
         self._phase = http11.IDLE
         self._ending = False
         self._eof = False
         self._stalled = False
         self._unsent = 0
         self.deadline: float = server.now + server.limits.silent_timeout
-        """Second of `HTTPServer.now` after which the connection ends; infinite while a call runs."""
+        """Second of `HTTPServer.now` at which the connection is over its time, or a running call needs attention."""
 
     # --- events -----------------------------------------------------------------------------------------------------
 
@@ -176,7 +195,7 @@ class HTTPConnection(asyncio.Protocol):
         if self._task is not None:
             # basic/transports/streamable-http, "Cancellation": a disconnect is the signal. Not at once: a task that
             # has not begun would end without running `_run`, and keep its place in `in_flight`.
-            self._server.loop.call_soon(self._task.cancel)
+            self._server.loop.call_soon(end_call, self._task, self._server.limits.cleanup_grace)
 
     def pause_writing(self) -> None:
         self._stalled = True
@@ -187,7 +206,9 @@ class HTTPConnection(asyncio.Protocol):
         self._stalled = False
         if self._ending:
             self.deadline = self._server.now + _LINGER
-        elif self._task is None:
+        elif self._task is not None:
+            self.deadline = self._server.now + self._server.sse_keep_alive
+        else:
             self.deadline = self._server.now + self._server.limits.keep_alive_timeout
             self._next()
 
@@ -197,10 +218,11 @@ class HTTPConnection(asyncio.Protocol):
         server = self._server
         if server.in_flight >= server.limits.max_in_flight:
             return self._write(_error(503, "too many calls in flight (Limits.max_in_flight)", _RETRY), request.head)
-        answer = server.respond(request)
+        answer = server.respond(request, self)
         if isinstance(answer, Response):
             return self._write(answer, request.head)
-        self.deadline = _NEVER
+        self.deadline = server.now + _SILENCE
+        self._head = request.head
         server.in_flight += 1
         self._task = server.loop.create_task(self._run(answer, request.head))
         return None
@@ -213,7 +235,10 @@ class HTTPConnection(asyncio.Protocol):
             self._task = None
         if self._ending:
             return
-        self._write(response, head)
+        if self._streaming:
+            self._end_stream(response, head)
+        else:
+            self._write(response, head)
         if (self._eof or self._reader.phase != http11.IDLE) and not (self._stalled or self._ending):
             self._next()
 
@@ -238,7 +263,7 @@ class HTTPConnection(asyncio.Protocol):
         head = reader.head
         if head is None:
             return
-        refusal = self._server.admit(head)
+        refusal = self._server.endpoint.admit(head)
         if refusal is not None:
             # The body is on its way and must not be taken for a request: this connection ends.
             self._write(refusal, head, close=True)
@@ -265,6 +290,49 @@ class HTTPConnection(asyncio.Protocol):
         if close:
             self._finish()
 
+    # --- event streams ----------------------------------------------------------------------------------------------
+
+    def notify(self, message: Segments) -> None:
+        """Send a notification of the running call; it turns the answer into an event stream.
+
+        What a client does not read in time is dropped: a notification is only worth something while it is news.
+        """
+        if self._task is not None and not (self._ending or self._stalled):
+            self._write_stream(sse.event(message))
+
+    def _write_stream(self, data: Segments) -> None:
+        head, server = self._head, self._server
+        if head is None:
+            return
+        chunked = head.minor_version == 1
+        start = b""
+        if not self._streaming:
+            self._streaming = True
+            start = server.heads.encode_stream(chunked)
+        self.deadline = server.now + server.sse_keep_alive
+        self._transport.write(start + b"".join(sse.chunk(data) if chunked else data))
+
+    def _end_stream(self, response: Response, head: Head) -> None:
+        """Send the answer as the last event: what its status was no longer shows (policy P10)."""
+        body = response.body if response.content_type is SSE else sse.event(response.body)
+        self._write_stream(body)
+        self._streaming = False
+        self._phase = http11.IDLE
+        self.deadline = self._server.now + self._server.limits.keep_alive_timeout
+        if head.minor_version == 1:
+            self._transport.write(sse.LAST_CHUNK)
+        if not head.keep_alive or self._server.draining:
+            self._finish()
+
+    def _keep_alive(self) -> None:
+        """Show that a call which has been silent for long is alive, where its client takes event streams."""
+        if self._streaming or (self._head is not None and self._server.endpoint.accepts_events(self._head)):
+            self._write_stream([sse.KEEP_ALIVE])
+        else:
+            self.deadline = _NEVER
+
+    # --- the end ----------------------------------------------------------------------------------------------------
+
     def _refuse(self, status: int, text: str, fields: bytes = b"", *, bodyless: bool = False) -> None:
         """Answer octets that are no request, and end."""
         response = _error(status, text, fields)
@@ -288,12 +356,12 @@ class HTTPConnection(asyncio.Protocol):
         if self._server.draining:
             self._server.loop.call_later(_DRAIN_LINGER, self._transport.close)
 
-    # --- the end ----------------------------------------------------------------------------------------------------
-
     def expire(self) -> None:
         """End a connection that is over its deadline: with 408 where a request has begun, else silently."""
         if self._stalled and self._transport.get_write_buffer_size() < self._unsent:
             self.pause_writing()  # a slow reader, but it reads
+        elif self._task is not None and not (self._ending or self._stalled):
+            self._keep_alive()
         elif self._ending or self._stalled or self._phase == http11.IDLE:
             self.abort()
         else:

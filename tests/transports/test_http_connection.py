@@ -8,14 +8,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, suppress
 from typing import Any, cast
 
 import pytest
 
 from leanmcp import Limits
-from leanmcp.protocol.http11 import Request
+from leanmcp.protocol.http11 import Head, Request
 from leanmcp.protocol.response import Response
 from leanmcp.transports.http_server import HTTPConnection, HTTPServer
 from tests.support.processes import DEADLINE, ROOT, HTTPProcess, call, environment, http, http_server, request
@@ -280,14 +280,30 @@ class Double(asyncio.Transport):
         self.ended = True
 
 
-Answerer = Callable[[Request], Response | Awaitable[Response]]
+Answerer = Callable[[Request], Response | Coroutine[Any, Any, Response]]
+
+
+class Answering:
+    """An endpoint that admits everything."""
+
+    def __init__(self, answer: Answerer) -> None:
+        self._answer = answer
+
+    def admit(self, head: Head) -> None:
+        return None
+
+    def accepts_events(self, head: Head) -> bool:
+        return False
+
+    def respond(self, request: Request, channel: HTTPConnection) -> Response | Coroutine[Any, Any, Response]:
+        return self._answer(request)
 
 
 def written(respond: Answerer, *segments: bytes) -> list[bytes]:
     """Return the writes of one connection whose requests `respond` answers."""
 
     async def main() -> list[bytes]:
-        server = HTTPServer(lambda head: None, cast("Any", respond), Limits())
+        server = HTTPServer(Answering(respond), Limits())
         double = Double()
         connection = HTTPConnection(server)
         connection.connection_made(double)
@@ -322,7 +338,7 @@ def test_every_accepted_socket_sends_without_delay(family: socket.AddressFamily)
     """Ours: TCP_NODELAY is set by us, whoever made the listening socket; other families have no such option."""
 
     async def main(sock: socket.socket) -> None:
-        server = HTTPServer(lambda head: None, lambda request: Response(200, []), Limits())
+        server = HTTPServer(Answering(lambda request: Response(200, [])), Limits())
         connection = HTTPConnection(server)
         connection.connection_made(Double(sock))
         connection.connection_lost(None)
