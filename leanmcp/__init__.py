@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._version import __version__
+__version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from .children import run_child
     from .errors import MCPError, ToolError
     from .fields import Field, Header, Model
     from .limits import Limits
@@ -34,10 +35,12 @@ __all__ = [
     "RawJSON",
     "ToolError",
     "__version__",
+    "run_child",
     "tool",
 ]
 
 _HOMES = {
+    "run_child": ".children",
     "Audio": ".server.content",
     "Context": ".server.context",
     "Field": ".fields",

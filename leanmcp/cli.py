@@ -10,7 +10,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ._version import __version__
+from . import __version__
 
 if TYPE_CHECKING:
     from .server.app import MCPServer
@@ -61,6 +61,11 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--path", default="/mcp", help="path of the endpoint (default: %(default)s)")
     run.add_argument("--allowed-host", action="append", default=[], metavar="NAME", help="a public name of this server")
     run.add_argument("--allowed-origin", action="append", default=[], metavar="URL", help="a web page that may call it")
+    run.add_argument("--cors", action="store_true", help="answer the preflight requests of web pages that may call it")
+    run.add_argument("--uds", metavar="PATH", help="serve on a Unix socket instead of a port")
+    run.add_argument("--fd", type=int, metavar="N", help="serve on a socket that listens already, descriptor N")
+    run.add_argument("--ssl-cert", metavar="FILE", help="certificate chain, for TLS")
+    run.add_argument("--ssl-key", metavar="FILE", help="its key")
 
     call = commands.add_parser("call", help="call one tool of a server file", description="Call one tool, in process.")
     call.set_defaults(command=_call)
@@ -79,17 +84,27 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    http_options = {
-        "host": options.host,
-        "port": options.port,
-        "path": options.path,
-        "allowed_hosts": options.allowed_host,
-        "allowed_origins": options.allowed_origin,
-    }
-    if not options.http and options.port != 8000:
-        raise UsageError("--port is an option of HTTP: add --http")
-    server = load(options.target)
-    server.run("http" if options.http else "stdio", **http_options)
+    http = options.http or options.uds is not None or options.fd is not None
+    if not http:
+        for name in ("port", "ssl_cert", "cors"):
+            if getattr(options, name) not in (8000, None, False):
+                raise UsageError(f"--{name.replace('_', '-')} is an option of HTTP: add --http")
+        load(options.target).run()
+        return OK
+    if (options.ssl_cert is None) != (options.ssl_key is None):
+        raise UsageError("TLS needs both --ssl-cert and --ssl-key")
+    load(options.target).run(
+        "http",
+        host=options.host,
+        port=options.port,
+        path=options.path,
+        uds=options.uds,
+        fd=options.fd,
+        ssl=None if options.ssl_cert is None else (options.ssl_cert, options.ssl_key),
+        allowed_hosts=options.allowed_host,
+        allowed_origins=options.allowed_origin,
+        cors=options.cors,
+    )
     return OK
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 __all__ = [
+    "BindError",
     "HeaderMismatch",
     "InternalError",
     "InvalidParams",
@@ -134,3 +135,7 @@ class ToolError(Exception):
     def __init__(self, message: str = "", *, content: Sequence[Any] | None = None) -> None:
         super().__init__(message)
         self.content = None if content is None else list(content)
+
+
+class BindError(OSError):
+    """The address to serve on cannot be bound; the text says what to do."""

@@ -6,13 +6,12 @@ can be changed by passing `Limits(...)` to `MCPServer`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import msgspec
 
 __all__ = ["DEFAULT_LIMITS", "Limits"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """What a peer may make the server hold, and for how long.
 
     Args:
@@ -55,10 +54,10 @@ class Limits:
     cleanup_grace: float = 5
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-                raise ValueError(f"Limits({field.name}={value!r}): give a positive number")
+                raise ValueError(f"Limits({name}={value!r}): give a positive number")
 
 
 DEFAULT_LIMITS = Limits()

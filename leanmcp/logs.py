@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 
 logger = logging.getLogger("leanmcp")
 logger.addHandler(logging.NullHandler())
+
+_said: dict[str, tuple[float, int]] = {}
 
 
 def log_to_stderr(level: str) -> None:
@@ -20,3 +23,15 @@ def log_to_stderr(level: str) -> None:
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
     logger.addHandler(handler)
     logger.setLevel(level)
+
+
+def warn_seldom(message: str, *args: object) -> None:
+    """Warn at most once a second for each `message`, and count the rest: strangers must not fill a log."""
+    now = time.monotonic()
+    last, count = _said.get(message, (0.0, 0))
+    if now - last < 1:
+        _said[message] = last, count + 1
+        return
+    _said[message] = now, 0
+    more = f" (and {count} more of the kind)" if count else ""
+    logger.warning(message + more, *args)

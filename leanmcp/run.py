@@ -11,23 +11,24 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ._version import __version__
-from .logs import log_to_stderr
+from . import __version__
+from .errors import BindError
+from .logs import log_to_stderr, warn_seldom
 from .protocol.meta import CLIENT_CAPABILITIES, MODERN_VERSIONS, PROTOCOL_VERSION
 from .server.app import MCPServer
 from .server.line_endpoint import LineEndpoint
 
+if TYPE_CHECKING:
+    from .listen import HTTPOptions
+
 TRANSPORTS = ("stdio", "http", "streamable-http")
-_BACKLOG = 2048
 _SHORT_DRAIN = 1.5  # seconds that calls already read have at end of input and at Ctrl-C
 _LAST_ACCEPTS = 0.25  # seconds of accepting after SIGTERM, so that connections on their way get an answer
 _PRELOAD_AFTER = 0.3  # seconds from start; a process that lives shorter needs no failure path
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_WILDCARDS = ("0.0.0.0", "::", "")  # noqa: S104  these are recognised, not bound
 
 
 def run(server: MCPServer, transport: str = "stdio", **options: Any) -> None:
@@ -46,6 +47,7 @@ def run(server: MCPServer, transport: str = "stdio", **options: Any) -> None:
             "mcp.run() starts an event loop, but one is running here already; use `await mcp.run_async(...)` instead"
         )
     _reserve_standard_descriptors()
+    _guard_stderr()
     log_to_stderr("INFO")
     stop = _Stop.by_signals()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
@@ -55,6 +57,14 @@ def run(server: MCPServer, transport: str = "stdio", **options: Any) -> None:
             sys.exit(f"leanmcp: {error}")
     if stop.exit_code:
         sys.exit(stop.exit_code)
+
+
+def _guard_stderr() -> None:
+    """Put a pump before a standard error whose reader could fall behind."""
+    from .transports.stderr_pump import StderrPump  # of a process that serves, not of one that asks itself
+
+    if StderrPump.is_needed():
+        StderrPump()
 
 
 def _reserve_standard_descriptors() -> None:
@@ -67,49 +77,63 @@ def _reserve_standard_descriptors() -> None:
 
 
 async def serve(
-    server: MCPServer,
-    transport: str = "stdio",
-    *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    path: str = "/mcp",
-    allowed_hosts: Iterable[str] = (),
-    allowed_origins: Iterable[str] = (),
-    drain: float = 10.0,
-    stop: _Stop | None = None,
+    server: MCPServer, transport: str = "stdio", *, drain: float = 10.0, stop: _Stop | None = None, **options: Any
 ) -> None:
     """Serve inside a running event loop, until end of input or cancellation; signals are left to the caller.
 
     Args:
         server: what to serve.
         transport: "stdio", or "http" (also "streamable-http").
-        host: address to bind; loopback by default.
-        port: TCP port, 0 for a free one.
-        path: the MCP endpoint.
-        allowed_hosts: Host names besides the loopback ones, `name` or `name:port`; `*` for any.
-        allowed_origins: Origins besides loopback ones, `https://name`; `*` for any.
         drain: seconds that running calls have after SIGTERM.
         stop: `run`'s signal handling.
+        options: of HTTP, see `leanmcp.listen.HTTPOptions`; the official SDK's names work too.
 
     Raises:
         ValueError: an unknown transport.
+        TypeError: an unknown option.
         BindError: the address cannot be bound.
     """
     if transport not in TRANSPORTS:
-        raise ValueError(_unknown_transport(transport))
+        raise ValueError(_unknown("transport", transport, TRANSPORTS))
+    from .listen import HTTPOptions  # what only serving needs loads when it begins
+    from .watchdog import LoopWatchdog
+
+    http_options = HTTPOptions(**_own_names(server, options))
     stop = stop or _Stop()
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(_loop_fault)
+    watchdog = LoopWatchdog(server.tool_codes)
     async with _lifespan(server), stop.on_signals(drain):
-        asyncio.get_running_loop().call_later(_PRELOAD_AFTER, _load_failure_paths)
-        if transport == "stdio":
-            await _serve_stdio(server, stop)
-        else:
-            if host not in _WILDCARDS:
-                allowed_hosts = (*allowed_hosts, f"[{host}]" if ":" in host else host)
-            await _serve_http(server, path, allowed_hosts, allowed_origins, host, port, stop)
+        loop.call_later(_PRELOAD_AFTER, _load_failure_paths)
+        watchdog.start()
+        try:
+            if transport == "stdio":
+                await _serve_stdio(server, stop)
+            else:
+                await _serve_http(server, http_options, stop)
+        finally:
+            watchdog.stop()
 
 
-class BindError(OSError):
-    """The address cannot be bound; the text says what to do."""
+def _own_names(server: MCPServer, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of HTTP under our names.
+
+    Raises:
+        TypeError: an unknown one.
+    """
+    from .listen import HTTPOptions
+
+    options = dict(options)
+    options.pop("stateless_http", None)  # always so
+    if "streamable_http_path" in options:
+        options["path"] = options.pop("streamable_http_path")
+    if "max_request_body_size" in options:
+        server.limits = msgspec.structs.replace(server.limits, max_body_size=options.pop("max_request_body_size"))
+    known = HTTPOptions.__struct_fields__
+    for name in options:
+        if name not in known:
+            raise TypeError(_unknown("option", name, known))
+    return options
 
 
 class _Stop:
@@ -193,30 +217,23 @@ async def _serve_stdio(server: MCPServer, stop: _Stop) -> None:
 # --- HTTP ---------------------------------------------------------------------------------------------------------
 
 
-async def _serve_http(
-    server: MCPServer,
-    path: str,
-    allowed_hosts: Iterable[str],
-    allowed_origins: Iterable[str],
-    host: str,
-    port: int,
-    stop: _Stop,
-) -> None:
-    from .protocol.headers import HostRule  # each transport loads when it is served
+async def _serve_http(server: MCPServer, options: HTTPOptions, stop: _Stop) -> None:
+    from .listen import listen  # each transport loads when it is served
+    from .protocol.headers import HostRule
     from .server.http_endpoint import HTTPEndpoint
     from .transports.http_server import HTTPServer
 
-    endpoint = HTTPEndpoint(server, path, HostRule(allowed_hosts, allowed_origins))
-    loop = asyncio.get_running_loop()
-    http = HTTPServer(endpoint, server.limits)
-    try:
-        listener = await loop.create_server(http.connection, host, port, backlog=_BACKLOG)
-    except OSError as error:
-        raise BindError(f"cannot listen on {host}:{port}: {_reason(error)}") from None
-    bound = listener.sockets[0].getsockname()[1]
-    shown = f"[{host}]" if ":" in host else host
+    kind = HTTPEndpoint
+    if options.cors is not False:
+        from .server.cors import CORSEndpoint
+
+        kind = CORSEndpoint
+    rule = HostRule(options.hosts(), options.origins())
+    endpoint = kind(server, options.path, rule, json_response=options.json_response)
+    http = HTTPServer(endpoint, server.limits, options.sse_keep_alive)
+    listener, where = await listen(http.connection, options)
     count = len(list(server.tools))
-    _say(f"{count} tool{'' if count == 1 else 's'} http://{shown}:{bound}{endpoint.path} (Ctrl-C stops)", server.name)
+    _say(f"{count} tool{'' if count == 1 else 's'} {where} (Ctrl-C stops)", server.name)
     try:
         await stop.wait()
         http.draining = True
@@ -226,28 +243,29 @@ async def _serve_http(
         await http.drain(stop.drain)
 
 
-def _reason(error: OSError) -> str:
-    import errno
-
-    if error.errno == errno.EADDRINUSE:
-        return "the port is in use; choose another with port= (--port), or 0 for a free one"
-    if error.errno == errno.EACCES:
-        return "not permitted; choose a port above 1023"
-    return error.strerror or str(error)
-
-
 def _say(text: str, name: str | None = None) -> None:
     """Print the one line of a start on standard error."""
     subject = "" if name is None else f' "{name}"'
     print(f"leanmcp {__version__}{subject} {text}", file=sys.stderr, flush=True)
 
 
-def _unknown_transport(name: str) -> str:
+def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
     import difflib
 
-    close = difflib.get_close_matches(name, TRANSPORTS, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    return f"unknown transport {name!r}: give 'stdio' or 'http'{hint}"
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"there is {', '.join(map(repr, known))}"
+    return f"unknown {kind} {name!r}; {hint}"
+
+
+def _loop_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what went wrong outside of any request, a line a second at most: strangers cause most of it.
+
+    Out of descriptors, accepting fails again and again; a reset connection is nobody's fault.
+    """
+    error = context.get("exception")
+    if not isinstance(error, ConnectionError):
+        warn_seldom("%s: %s", context.get("message", "event loop"), error or "no details")
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:

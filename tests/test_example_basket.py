@@ -7,9 +7,8 @@ import subprocess
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from tests.support.processes import DEADLINE, ROOT, VERSION, call, encode, http_server, request, stdio_server
+from tests.support.spec import read
 
 BASKET = ROOT / "examples" / "basket" / "server.py"
 Ask = Callable[[dict[str, Any]], dict[str, Any]]
@@ -50,7 +49,7 @@ def _ask_process(process: subprocess.Popen[bytes], message: dict[str, Any]) -> d
     assert process.stdout is not None
     process.stdin.write(encode(message) + b"\n")
     process.stdin.flush()
-    answer: dict[str, Any] = msgspec.json.decode(process.stdout.readline())
+    answer: dict[str, Any] = read(process.stdout.readline())
     return answer
 
 
@@ -66,6 +65,6 @@ def _ask_http(port: int, message: dict[str, Any]) -> dict[str, Any]:
         headers["Mcp-Name"] = message["params"]["name"]
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=DEADLINE)
     connection.request("POST", "/mcp", encode(message), headers)
-    answer: dict[str, Any] = msgspec.json.decode(connection.getresponse().read())
+    answer: dict[str, Any] = read(connection.getresponse().read())
     connection.close()
     return answer

@@ -7,9 +7,8 @@ import subprocess
 import sys
 from typing import Any
 
-import msgspec
-
 from tests.support.processes import DEADLINE, ROOT, call, encode, environment, http_server, request, run_stdio
+from tests.support.spec import read
 
 BOOKSHOP = ROOT / "examples" / "bookshop" / "server.py"
 SEARCH = {"query": "dune", "limit": 5}
@@ -30,7 +29,7 @@ def test_bookshop_answers_as_a_program() -> None:
     done = subprocess.run(
         [sys.executable, str(BOOKSHOP)], input=sent, capture_output=True, timeout=DEADLINE, env=environment()
     )
-    answers = [msgspec.json.decode(line) for line in done.stdout.splitlines()]
+    answers = [read(line) for line in done.stdout.splitlines()]
     _check({answer["id"]: answer for answer in answers})
     assert done.returncode == 0
 
@@ -86,6 +85,6 @@ def _post(port: int, message: dict[str, Any]) -> dict[str, Any]:
     connection.request("POST", "/mcp", encode(message), headers)
     response = connection.getresponse()
     assert response.status == 200
-    answer: dict[str, Any] = msgspec.json.decode(response.read())
+    answer: dict[str, Any] = read(response.read())
     connection.close()
     return answer

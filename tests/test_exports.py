@@ -27,6 +27,7 @@ PUBLIC = {
         "RawJSON",
         "ToolError",
         "__version__",
+        "run_child",
         "tool",
     },
     "leanmcp.server": {"CacheHint", "Context", "MCPServer"},

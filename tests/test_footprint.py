@@ -14,8 +14,9 @@ HEAVY = ("pydantic", "h11", "fastjsonschema", "uvloop", "difflib", "email.messag
 
 def _modules(code: str) -> set[str]:
     code += "; import sys; print('\\n'.join(sys.modules))"
+    unmeasured = {name: value for name, value in environment().items() if not name.startswith("COVERAGE_")}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30, env=environment()
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30, env=unmeasured
     )
     return set(done.stdout.split())
 

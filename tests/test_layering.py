@@ -20,7 +20,7 @@ ALLOWED = {
     "transports": {"base", "protocol"},
     "top": {"base", "protocol", "schema", "fields", "server", "transports"},
 }
-BASE = {"errors", "types", "limits", "logs", "calls", "_version"}
+BASE = {"errors", "types", "limits", "logs", "calls"}
 FIELDS = {"fields", "constraints"}  # what users write into annotations
 PACKAGES = {"protocol", "schema", "server", "transports"}
 

@@ -1,15 +1,18 @@
-"""The official Python client lists and calls the bookshop, over stdio and over HTTP, in revision 2026-07-28."""
+"""The official Python client lists and calls the examples, over stdio and over HTTP, in revision 2026-07-28."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
+from tests.support.example_calls import CALLS, check, filled, path_of
 from tests.support.processes import DEADLINE, ROOT, VERSION, environment, http_server, stdio_command
 
 BOOKSHOP = ROOT / "examples" / "bookshop" / "server.py"
@@ -20,12 +23,19 @@ Target = StdioServerParameters | str
 @pytest.fixture(scope="module", params=["stdio", "http"])
 def target(request: pytest.FixtureRequest) -> Iterator[Target]:
     """The bookshop: the command that starts it, or the URL where it runs."""
-    if request.param == "stdio":
-        command, *arguments = stdio_command(BOOKSHOP)
+    with serving(request.param, BOOKSHOP) as where:
+        yield where
+
+
+@contextmanager
+def serving(transport: str, server: str | Path) -> Iterator[Target]:
+    """Serve a file while the block runs: on HTTP here, on stdio by the client's own hand."""
+    if transport == "stdio":
+        command, *arguments = stdio_command(server)
         yield StdioServerParameters(command=command, args=arguments, env=environment(), cwd=ROOT)
         return
-    with http_server(BOOKSHOP) as server:
-        yield server.url
+    with http_server(server) as running:
+        yield running.url
 
 
 def use(target: Target, conversation: Callable[[Client], Awaitable[None]], mode: str = "auto") -> None:
@@ -43,6 +53,31 @@ def text_of(result: CallToolResult) -> str:
     [block] = result.content
     assert isinstance(block, TextContent)
     return block.text
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize("example", CALLS)
+def test_every_tool_of_every_example_is_listed_and_called(example: str, transport: str) -> None:
+    """Spec: server/tools; content blocks, structured content that the client checks, errors and handles."""
+
+    async def conversation(client: Client) -> None:
+        tools = [_wire(tool) for tool in (await client.list_tools()).tools]
+        results: list[dict[str, Any]] = []
+        known: dict[str, Any] = {}
+        for call in CALLS[example]:
+            result = _wire(await client.call_tool(call.tool, filled(call.arguments, known)))
+            known.update(result.get("structuredContent") or {})
+            results.append(result)
+        check(example, tools, results)
+
+    with serving(transport, path_of(example)) as where:
+        use(where, conversation)
+
+
+def _wire(model: Any) -> dict[str, Any]:
+    """Return what the client read, in the words of the wire."""
+    members: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return members
 
 
 @pytest.mark.parametrize("mode", ["auto", VERSION])

@@ -14,6 +14,7 @@ import pytest
 import leanmcp
 from leanmcp.limits import DEFAULT_LIMITS
 from tests.support.processes import DEADLINE, ROOT, call, encode, environment, http_server
+from tests.support.spec import read
 
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
@@ -62,7 +63,7 @@ def test_start_command_and_curl_work() -> None:
         command = shlex.split(curl.replace("127.0.0.1:8000", f"127.0.0.1:{process.port}").replace("\\\n", " "))
         assert command[0] == "curl"
         done = subprocess.run([*command, "-s"], capture_output=True, text=True, timeout=DEADLINE)
-        answer = msgspec.json.decode(done.stdout)
+        answer = read(done.stdout.encode())
     assert answer["result"]["structuredContent"]["result"].startswith("Found 3 books matching 'dune'")
     assert tests.strip().endswith(".venv/bin/python -m pytest")
 
@@ -80,7 +81,7 @@ def test_host_configuration_starts_the_bookshop() -> None:
         timeout=DEADLINE,
         env=environment(),
     )
-    assert msgspec.json.decode(done.stdout)["result"]["isError"] is False
+    assert read(done.stdout)["result"]["isError"] is False
 
 
 def test_ci_runs_the_second_command() -> None:
@@ -98,7 +99,7 @@ def test_limits_table_is_true() -> None:
     shown = {
         name for row in section.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1] if "|" in row else "")
     }
-    assert shown == set(DEFAULT_LIMITS.__dataclass_fields__)
+    assert shown == set(DEFAULT_LIMITS.__struct_fields__)
     assert "| `max_depth`, `max_elements` | 512, 1,000,000 |" in section
 
 

@@ -9,12 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from leanmcp import MCPServer
-from leanmcp.run import BindError
+from leanmcp.errors import BindError
 from tests.support.processes import DEADLINE, ROOT, call, encode, environment, http, http_server, run_stdio
+from tests.support.spec import read
 
 FIXTURE = ROOT / "tests" / "fixtures" / "tools.py"
 
@@ -75,7 +75,7 @@ def test_lifespan_is_entered_once_for_a_process_on_http(tmp_path: Path) -> None:
             while (line := stream.readline()) != b"\r\n":
                 if line.lower().startswith(b"content-length:"):
                     length = int(line.split(b":")[1])
-            assert msgspec.json.decode(stream.read(length))["result"]["structuredContent"] == {"result": 7}
+            assert read(stream.read(length))["result"]["structuredContent"] == {"result": 7}
         process.process.send_signal(signal.SIGTERM)
         _, rest = process.process.communicate(timeout=DEADLINE)
     assert rest == b"left\n"

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-import leanmcp.run
+from tests.support import spec
 
 SEEDS = Path(__file__).resolve().parents[2] / "shared" / "seeds"
 TEXTS = sorted(SEEDS.glob("003*.txt"))
@@ -66,7 +66,7 @@ class Program:
         self.mcp = self.names["mcp"]
 
     def request(self, method: str, **params: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = asyncio.run(leanmcp.run.request(self.mcp, method, params))["result"]
+        answer: dict[str, Any] = asyncio.run(spec.request(self.mcp, method, params))["result"]
         return answer
 
     def tool(self, name: str = "search_books") -> dict[str, Any]:
@@ -256,7 +256,7 @@ def test_8_def_waits_in_a_thread_and_async_def_is_awaited(dialect: str) -> None:
 
     async def main() -> list[dict[str, Any]]:
         def start(name: str) -> Any:
-            return leanmcp.run.request(program.mcp, "tools/call", {"name": name, "arguments": {"book": book}})
+            return spec.request(program.mcp, "tools/call", {"name": name, "arguments": {"book": book}})
 
         async with asyncio.timeout(5):
             return list(await asyncio.gather(start("wait"), start("release")))

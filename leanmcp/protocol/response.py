@@ -10,7 +10,6 @@ import time
 from http import HTTPStatus
 
 from .jsonrpc import Segments
-from .sse import FIELDS
 
 STATUS_LINE = {status.value: b"HTTP/1.1 %d %s\r\n" % (status.value, status.phrase.encode()) for status in HTTPStatus}
 JSON, SSE, HTML, NOTHING = b"application/json", b"text/event-stream", b"text/html; charset=utf-8", b""
@@ -63,9 +62,9 @@ class HeadEncoder:
             return start + b"\r\n"
         return b"%sContent-Length: %d\r\n\r\n" % (start, length)
 
-    def encode_stream(self, chunked: bool) -> bytes:
+    def encode_stream(self, fields: bytes, chunked: bool) -> bytes:
         """Return the head of an event stream: in chunks, or ended by the end of the connection (HTTP/1.0)."""
-        fields = FIELDS + b"Transfer-Encoding: chunked\r\n" if chunked else FIELDS
+        fields = fields + b"Transfer-Encoding: chunked\r\n" if chunked else fields
         return self._start(Response(200, [], SSE, fields), not chunked, time.time()) + b"\r\n"
 
     def _start(self, response: Response, close: bool, now: float) -> bytes:

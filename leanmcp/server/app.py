@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from types import CodeType
 from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 import msgspec
@@ -18,7 +19,7 @@ from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.jsonrpc import Segments
 from ..protocol.meta import MODERN_VERSIONS, CallToolParams, ListParams, Params
 from ..types import Icon, Implementation, ToolAnnotations
-from .exchange import Exchange
+from .context import Exchange
 from .fault_log import FaultLog
 from .lists import DEFAULT_HINT, CacheHint, EncodedResult, Pages, Registry
 from .registration import ToolOptions, ToolSpec, checked_icons, make_tool
@@ -306,6 +307,10 @@ class MCPServer:
     def tools(self) -> Iterable[Tool]:
         """The tools that are not disabled, in order of registration."""
         return list(self._tools)
+
+    def tool_codes(self) -> dict[CodeType, str]:
+        """Return the code objects of the tools' functions, with the tools' names."""
+        return {tool.code: tool.name for tool in list(self.tools) if tool.code is not None}
 
     # --- serving --------------------------------------------------------------------------------------------------
 

@@ -8,19 +8,38 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from ..errors import MissingRequiredClientCapability
+from ..protocol.jsonrpc import RequestId, Segments
 from ..protocol.meta import ClientInfo, Params
-from .exchange import Exchange
 
 if TYPE_CHECKING:
+    from ..protocol.http11 import Head  # stdio never loads the HTTP reader
     from .progress import Progress
 
 L = TypeVar("L")
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+
+class Channel(Protocol):
+    """The stream of one call, for what is sent before its answer."""
+
+    def notify(self, message: Segments, /) -> None:
+        """Send one notification."""
+
+
+class Exchange(NamedTuple):
+    """What a handler knows of a request besides its params."""
+
+    id: RequestId
+    """The JSON-RPC id to answer."""
+    head: Head | None
+    """The HTTP head, None on stdio."""
+    channel: Channel | None
+    """Takes notifications before the answer; None where the client takes none."""
 
 
 class Context(Generic[L]):

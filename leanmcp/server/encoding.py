@@ -50,7 +50,7 @@ def encode_other(value: object) -> object:
     Raises:
         TypeError: nothing does.
     """
-    if isinstance(value, SUBCLASSED):
+    if isinstance(value, SUBCLASSED) and not isinstance(value, bool):  # a bool comes here as a key only
         return _as_base(value)
     if isinstance(value, os.PathLike):
         return os.fspath(value)

@@ -22,7 +22,7 @@ from ..errors import (
     MCPError,
     UnsupportedProtocolVersion,
 )
-from ..logs import logger
+from ..logs import logger, warn_seldom
 from ..protocol import jsonrpc, sse
 from ..protocol.headers import HostRule, decode_value
 from ..protocol.http11 import Head, Request
@@ -31,7 +31,7 @@ from ..protocol.meta import MODERN_VERSIONS, Params, decode_params, method_not_f
 from ..protocol.response import HTML, JSON, NOTHING, SSE, Response
 from . import hints
 from .app import MCPServer
-from .exchange import Channel, Exchange
+from .context import Channel, Exchange
 
 _JSON_TYPES = ("application/json", "application/*", "*/*")
 _ACCEPTED = Response(202, [], NOTHING)
@@ -60,15 +60,19 @@ class HTTPEndpoint:
         server: whose methods are served.
         path: the MCP endpoint; both slash forms are served.
         rule: which Host and Origin may call.
+        json_response: never answer with an event stream, except to a client that accepts nothing else.
     """
 
-    def __init__(self, server: MCPServer, path: str = "/mcp", rule: HostRule | None = None) -> None:
+    def __init__(
+        self, server: MCPServer, path: str = "/mcp", rule: HostRule | None = None, *, json_response: bool = False
+    ) -> None:
         if not path.startswith("/"):
             raise ValueError(f"path={path!r}: an endpoint path starts with '/', such as '/mcp'")
         self._server = server
         self._methods = server.methods
         self._limits = server.limits
         self._rule = rule or HostRule()
+        self._json_response = json_response
         self.path = path.rstrip("/") or "/"
         self._paths = {self.path, self.path.rstrip("/") + "/"}
 
@@ -86,8 +90,8 @@ class HTTPEndpoint:
             if plan.refusal is None:
                 self._read_mirrors(head, plan)
                 accept = head.headers.get("accept", "").lower()
-                plan.streams = "text/event-stream" in accept or "*/*" in accept
-                plan.sse = plan.streams and not any(kind in accept for kind in _JSON_TYPES)
+                plan.sse = "text/event-stream" in accept and not any(kind in accept for kind in _JSON_TYPES)
+                plan.streams = not self._json_response and ("text/event-stream" in accept or "*/*" in accept)
         return plan
 
     def _refusal(self, head: Head) -> Response | None:
@@ -95,11 +99,11 @@ class HTTPEndpoint:
         host, origin = head.headers.get("host", ""), head.headers.get("origin")
         if not self._rule.host(host) and "host" in head.headers:  # HTTP/1.0 may leave it out; no browser does
             text = f"Host {host[:100]!r} is not served here; add it with allowed_hosts=[{host[:100]!r}]"
-            logger.warning("refused a request: %s", text)
+            warn_seldom("refused a request: %s", text)
             return _refuse(421, text)
         if origin is not None and not self._rule.origin(origin):
             text = f"Origin {origin[:100]!r} may not call this server; add it with allowed_origins=[{origin[:100]!r}]"
-            logger.warning("refused a request: %s", text)
+            warn_seldom("refused a request: %s", text)
             return _refuse(403, text)
         if head.path not in self._paths:
             if head.path == "/" and head.method in ("GET", "HEAD"):
@@ -134,9 +138,12 @@ class HTTPEndpoint:
         except HeaderMismatch as fault:
             plan.fault = fault
 
-    def accepts_events(self, head: Head) -> bool:
-        """Return whether the answer to a request with this head may turn into an event stream (policy P6)."""
-        return self._plan(head).streams
+    def stream_fields(self, head: Head) -> bytes | None:
+        """Return the header lines of an event stream in place of the answer.
+
+        None where the client takes none (policy P6): then its answer stays JSON, and notifications are not sent.
+        """
+        return sse.FIELDS if self._plan(head).streams else None
 
     # --- the whole request --------------------------------------------------------------------------------------------
 

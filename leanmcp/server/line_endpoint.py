@@ -19,7 +19,7 @@ from ..protocol import jsonrpc
 from ..protocol.jsonrpc import RequestId, Segments
 from ..protocol.meta import MODERN_VERSIONS, Params, decode_params, method_not_found
 from .app import MCPServer
-from .exchange import Exchange
+from .context import Exchange
 
 Send = Callable[[Segments], None]
 _any_params = msgspec.json.Decoder(Params)

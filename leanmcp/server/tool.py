@@ -10,7 +10,7 @@ import asyncio
 import inspect
 import time
 from collections.abc import Callable
-from types import CoroutineType
+from types import CodeType, CoroutineType
 from typing import Any
 
 import msgspec
@@ -21,9 +21,8 @@ from ..protocol.headers import ParamHeader, check_params, plan_params
 from ..protocol.jsonrpc import RequestId, Segments
 from ..protocol.meta import CallToolParams
 from ..types import Tool as ToolEntry
-from .context import Context
+from .context import Context, Exchange
 from .encoding import ResultError
-from .exchange import Exchange
 from .fault_log import FaultLog
 from .results import ResultEncoder
 from .signature import ArgumentPlan, InvalidArguments
@@ -116,6 +115,11 @@ class Tool:
         self._running = 0
         unlimited = timeout is None and max_concurrency is None and sanitize is None
         self._plain = self._is_async and signature.positional and unlimited
+
+    @property
+    def code(self) -> CodeType | None:
+        """The code of the function, by which a stack tells which tool it belongs to."""
+        return code_of(self._function)
 
     async def call(self, params: CallToolParams, exchange: Exchange) -> Segments:
         """Run the tool and return the response.
@@ -217,6 +221,16 @@ class Tool:
 
     def _leave(self) -> None:
         self._running -= 1
+
+
+def code_of(function: Callable[..., Any]) -> CodeType | None:
+    """Return the code that runs when `function` is called, None where it is not Python's."""
+    function = inspect.unwrap(function)
+    while hasattr(function, "func"):
+        function = function.func  # functools.partial
+    function = getattr(function, "__func__", function)
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
+    return code if isinstance(code, CodeType) else None
 
 
 def is_async(function: Callable[..., Any]) -> bool:

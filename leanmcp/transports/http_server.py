@@ -28,8 +28,8 @@ class Endpoint(Protocol):
     def admit(self, head: Head, /) -> Response | None:
         """Refuse a request on its head alone, or return None."""
 
-    def accepts_events(self, head: Head, /) -> bool:
-        """Return whether the answer may turn into an event stream."""
+    def stream_fields(self, head: Head, /) -> bytes | None:
+        """Return the header lines of an event stream in place of the answer, None where the client takes none."""
 
     def respond(self, request: Request, channel: HTTPConnection, /) -> Response | Coroutine[Any, Any, Response]:
         """Answer a whole request, now or later; `channel` takes notifications until then."""
@@ -308,7 +308,7 @@ class HTTPConnection(asyncio.Protocol):
         start = b""
         if not self._streaming:
             self._streaming = True
-            start = server.heads.encode_stream(chunked)
+            start = server.heads.encode_stream(server.endpoint.stream_fields(head) or b"", chunked)
         self.deadline = server.now + server.sse_keep_alive
         self._transport.write(start + b"".join(sse.chunk(data) if chunked else data))
 
@@ -326,7 +326,8 @@ class HTTPConnection(asyncio.Protocol):
 
     def _keep_alive(self) -> None:
         """Show that a call which has been silent for long is alive, where its client takes event streams."""
-        if self._streaming or (self._head is not None and self._server.endpoint.accepts_events(self._head)):
+        head, endpoint = self._head, self._server.endpoint
+        if self._streaming or (head is not None and endpoint.stream_fields(head) is not None):
             self._write_stream([sse.KEEP_ALIVE])
         else:
             self.deadline = _NEVER

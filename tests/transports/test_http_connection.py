@@ -292,8 +292,8 @@ class Answering:
     def admit(self, head: Head) -> None:
         return None
 
-    def accepts_events(self, head: Head) -> bool:
-        return False
+    def stream_fields(self, head: Head) -> None:
+        return None
 
     def respond(self, request: Request, channel: HTTPConnection) -> Response | Coroutine[Any, Any, Response]:
         return self._answer(request)

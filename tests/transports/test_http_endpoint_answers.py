@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.support.endpoint import ECHO, PREFIX, raw, refused
 from tests.support.processes import DEADLINE, VERSION, HTTPProcess, call, encode, http, request
+from tests.support.spec import read
 from tests.support.wire import Wire, ask
 
 # --- ids, eras, sessions, Accept --------------------------------------------------------------------------------------
@@ -83,7 +84,7 @@ def test_event_stream_alone_gets_one_event(port: int) -> None:
             assert answer.headers["x-accel-buffering"] == "no"
             assert answer.body.startswith(b"event: message\ndata: {")
             assert answer.body.endswith(b"}\n\n")
-            event = msgspec.json.decode(answer.body.removeprefix(b"event: message\ndata: "))
+            event = read(answer.body.removeprefix(b"event: message\ndata: "))
             assert event.get("error", {}).get("code") == code
             assert wire.send(http(ECHO)).answer().text == "hello"
     refused(ask(port, http(request("nope/x"), accept="text/event-stream")), 404, -32601)
@@ -147,7 +148,7 @@ def test_the_printed_curl_works(
     assert [name for name in named if name not in answer.text.partition("curl")[0]] == []
     command = shlex.split("curl" + answer.text.partition("curl")[2])
     done = subprocess.run([*command, "-sS"], capture_output=True, timeout=DEADLINE)
-    result = msgspec.json.decode(done.stdout)["result"]
+    result = read(done.stdout)["result"]
     assert result.get("tools") or result["content"][0]["text"] == "it's é"
 
 

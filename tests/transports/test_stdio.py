@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.processes import DEADLINE, META, VERSION, call, encode, request, run_stdio, stdio_server
+from tests.support.spec import read
 
 TOOLS = "tests/fixtures/tools.py"
 
@@ -40,7 +41,7 @@ class Pipe:
         """Read one message."""
         line = self._line(timeout)
         assert line is not None, "no message"
-        message: dict[str, Any] = msgspec.json.decode(line)
+        message: dict[str, Any] = read(line)
         assert message["jsonrpc"] == "2.0"
         return message
 

@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from tests.support.processes import DEADLINE, ROOT, call, encode, environment, run_stdio, stdio_command, stdio_server
+from tests.support.spec import read
 
 TOOLS = "tests/fixtures/tools.py"
 ECHO = encode(call("echo", {"text": "hello"})) + b"\n"
@@ -36,7 +36,7 @@ def run(data: bytes = b"", redirect: str = "", **streams: Any) -> subprocess.Com
 
 def texts(output: bytes) -> list[str]:
     """Return the first text block of each result."""
-    return [msgspec.json.decode(line)["result"]["content"][0]["text"] for line in output.splitlines()]
+    return [read(line)["result"]["content"][0]["text"] for line in output.splitlines()]
 
 
 def start(**streams: Any) -> subprocess.Popen[bytes]:

@@ -1,0 +1,152 @@
+"""The sockets that HTTP is served on: TCP, a Unix socket, or a descriptor that somebody else has opened; TLS on top.
+
+In: HTTPOptions. Out: a listening asyncio server, and the URL to show.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+import stat
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from .errors import BindError
+
+_BACKLOG = 2048
+_WILDCARDS = ("0.0.0.0", "::", "")  # noqa: S104  these are recognised, not bound
+
+
+class HTTPOptions(msgspec.Struct, kw_only=True, frozen=True):
+    """How HTTP is served.
+
+    Args:
+        host: address to bind; loopback by default.
+        port: TCP port, 0 for a free one.
+        path: the MCP endpoint; both slash forms are served.
+        uds: path of a Unix socket, instead of host and port.
+        uds_mode: its permissions, such as 0o660.
+        uds_owner: its owner, `(uid, gid)`; -1 leaves one as it is.
+        fd: descriptor of a socket that listens already (socket activation), instead of host and port.
+        ssl: an `ssl.SSLContext`, or the paths of certificate chain and key.
+        allowed_hosts: Host names besides the loopback ones, `name` or `name:port`; `*` for any.
+        allowed_origins: Origins besides loopback ones, `https://name`; `*` for any.
+        cors: True answers the preflight requests of web pages of allowed origins; a list allows further origins too.
+        json_response: never answer with an event stream; progress is not sent.
+        sse_keep_alive: seconds between two comments on a silent event stream.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    path: str = "/mcp"
+    uds: str | os.PathLike[str] | None = None
+    uds_mode: int | None = None
+    uds_owner: tuple[int, int] | None = None
+    fd: int | None = None
+    ssl: Any = None
+    allowed_hosts: Iterable[str] = ()
+    allowed_origins: Iterable[str] = ()
+    cors: bool | Iterable[str] = False
+    json_response: bool = False
+    sse_keep_alive: float = 15.0
+
+    def hosts(self) -> list[str]:
+        """Return the Host names that are served: an address that was bound on purpose is one of them."""
+        bound = [] if self.host in _WILDCARDS else [f"[{self.host}]" if ":" in self.host else self.host]
+        return [*self.allowed_hosts, *bound]
+
+    def origins(self) -> list[str]:
+        """Return the origins whose pages may call."""
+        return [*self.allowed_origins, *(() if isinstance(self.cors, bool) else self.cors)]
+
+
+async def listen(factory: Callable[[], asyncio.Protocol], options: HTTPOptions) -> tuple[asyncio.Server, str]:
+    """Return a server whose connections are made by `factory`, and where it is reached.
+
+    Raises:
+        BindError: the address cannot be bound.
+    """
+    loop = asyncio.get_running_loop()
+    context = _context(options.ssl)
+    scheme = "http" if context is None else "https"
+    try:
+        if options.uds is not None:
+            server = await loop.create_unix_server(factory, sock=_unix_socket(options), backlog=_BACKLOG, ssl=context)
+            return server, f"{scheme}+unix:{os.fspath(options.uds)}:{options.path}"
+        if options.fd is not None:
+            sock = socket.socket(fileno=os.dup(options.fd))
+            server = await loop.create_server(factory, sock=sock, backlog=_BACKLOG, ssl=context)
+            return server, f"{scheme} on descriptor {options.fd}, path {options.path}"
+        server = await loop.create_server(factory, options.host, options.port, backlog=_BACKLOG, ssl=context)
+    except OSError as error:
+        raise BindError(f"cannot listen on {_place(options)}: {_reason(error, options)}") from None
+    port = server.sockets[0].getsockname()[1]
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    return server, f"{scheme}://{host}:{port}{options.path}"
+
+
+def _context(given: Any) -> Any:
+    """Return an SSLContext, None without TLS."""
+    if not isinstance(given, tuple | list):
+        return given
+    import ssl
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(*given)
+    return context
+
+
+def _unix_socket(options: HTTPOptions) -> socket.socket:
+    """Return a bound Unix socket with its owner and mode; a socket file that nobody serves any more is replaced."""
+    path = os.fspath(options.uds or "")
+    _remove_stale(path)
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    # Nobody may connect before the mode is right.
+    mask = os.umask(0o177)
+    try:
+        sock.bind(path)
+    except OSError:
+        sock.close()
+        raise
+    finally:
+        os.umask(mask)
+    if options.uds_owner is not None:
+        os.chown(path, *options.uds_owner)
+    os.chmod(path, 0o666 & ~mask if options.uds_mode is None else options.uds_mode)
+    return sock
+
+
+def _remove_stale(path: str) -> None:
+    try:
+        if not stat.S_ISSOCK(os.stat(path).st_mode):
+            return  # bind says that something else is there
+    except FileNotFoundError:
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(path)
+        except ConnectionRefusedError:
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+
+
+def _place(options: HTTPOptions) -> str:
+    if options.uds is not None:
+        return str(os.fspath(options.uds))
+    return f"{options.host}:{options.port}" if options.fd is None else f"descriptor {options.fd}"
+
+
+def _reason(error: OSError, options: HTTPOptions) -> str:
+    if error.errno == errno.EADDRINUSE and options.uds is not None:
+        return "a file is there, or a server that uses it"
+    if error.errno == errno.EADDRINUSE:
+        return "the port is in use; choose another with port= (--port), or 0 for a free one"
+    if error.errno == errno.EACCES:
+        return "not permitted; choose a port above 1023, or a path that you may write"
+    return error.strerror or str(error)

@@ -1,0 +1,84 @@
+"""Tells which tool holds the event loop.
+
+An `async def` tool that computes or blocks stops every other request of the process, and nothing shows whose fault it
+is. A thread looks at the loop now and then; where the loop does not move, the stack of its thread names the tool.
+Nothing of this is paid by a call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from types import CodeType, FrameType
+
+from .logs import logger
+
+_THRESHOLD = 1.0  # seconds that the loop may stand still
+
+
+class LoopWatchdog:
+    """Watches the running loop, from `start` to `stop`.
+
+    Args:
+        tools: returns the code objects of the tools' functions, with the tools' names.
+        threshold: seconds that the loop may stand still before it is logged.
+    """
+
+    def __init__(self, tools: Callable[[], Mapping[CodeType, str]], threshold: float = _THRESHOLD) -> None:
+        self._tools = tools
+        self._threshold = threshold
+        self._loop = asyncio.get_running_loop()
+        self._loop_thread = threading.get_ident()
+        self._moved = time.monotonic()
+        self._timer: asyncio.TimerHandle | None = None
+        self._stopped = threading.Event()
+        self._culprit: str | None = None
+        self._held_since = 0.0
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._beat()
+        threading.Thread(target=self._watch, name="leanmcp-watchdog", daemon=True).start()
+
+    def stop(self) -> None:
+        """Stop watching."""
+        self._stopped.set()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _beat(self) -> None:
+        """Loop: show that it moves; tell how long it had not."""
+        now = time.monotonic()
+        if self._culprit is not None:
+            logger.warning("%s held the event loop for %.1f s", self._culprit, now - self._held_since)
+            self._culprit = None
+        self._moved = now
+        self._timer = self._loop.call_later(self._threshold / 2, self._beat)
+
+    def _watch(self) -> None:
+        """Thread: look, twice as often as it would have to speak."""
+        while not self._stopped.wait(self._threshold / 2):
+            since = self._moved
+            if self._culprit is None and time.monotonic() - since > self._threshold * 1.5:
+                self._held_since = since
+                self._culprit = self._find()
+                logger.warning(
+                    "%s holds the event loop for more than %g s, and every other request with it; "
+                    "make it a plain `def` (it then runs in a thread), or await what it waits for",
+                    self._culprit,
+                    self._threshold,
+                )
+
+    def _find(self) -> str:
+        tools = self._tools()
+        frame: FrameType | None = sys._current_frames().get(self._loop_thread)
+        where = "something" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        while frame is not None:
+            name = tools.get(frame.f_code)
+            if name is not None:
+                return f"tool {name!r} (at {where})"
+            frame = frame.f_back
+        return f"code outside of tools (at {where})"
