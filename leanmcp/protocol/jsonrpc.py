@@ -48,10 +48,7 @@ def decode(message: bytes, limits: Limits = DEFAULT_LIMITS) -> Envelope:
         InvalidRequest: JSON, but a batch, a response, too deep, too many values, or no JSON-RPC 2.0 message. The
             exception's `request_id` holds the id where it could be read, else None.
     """
-    if len(message) > limits.max_depth:
-        _check_size(message, limits)
-    if not message.isascii():
-        _check_utf8(message)
+    check_bytes(message, limits)
     try:
         return _decode(message)
     except _FAULTS as fault:
@@ -65,11 +62,20 @@ def refuse(message: str, request_id: RequestId | None = None) -> InvalidRequest:
     return fault
 
 
-def _check_utf8(message: bytes) -> None:
-    try:
-        message.decode()
-    except UnicodeDecodeError as fault:
-        raise ParseError(f"Parse error: invalid UTF-8 at byte {fault.start}") from None
+def check_bytes(message: bytes, limits: Limits) -> None:
+    """Refuse what no decoder may see, and what decoders that skip over values do not: bad UTF-8 anywhere.
+
+    Raises:
+        ParseError: not UTF-8.
+        InvalidRequest: too deep, or too many values.
+    """
+    if len(message) > limits.max_depth:
+        _check_size(message, limits)
+    if not message.isascii():
+        try:
+            message.decode()
+        except UnicodeDecodeError as fault:
+            raise ParseError(f"Parse error: invalid UTF-8 at byte {fault.start}") from None
 
 
 def _decode_slowly(message: bytes, fault: Exception) -> Envelope:

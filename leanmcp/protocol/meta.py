@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from ..errors import InvalidParams, MalformedMeta, MethodNotFound
+from ..limits import Limits
+from .jsonrpc import check_bytes
 
 PREFIX = "io.modelcontextprotocol/"
 PROTOCOL_VERSION = PREFIX + "protocolVersion"
@@ -60,6 +62,34 @@ class CallToolParams(Params, frozen=True, kw_only=True):
 
     name: str
     arguments: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class CallToolRequest(msgspec.Struct, frozen=True):
+    """A whole tools/call request."""
+
+    jsonrpc: Literal["2.0"]
+    method: Literal["tools/call"]
+    id: int | str
+    params: CallToolParams
+
+
+_decode_call = msgspec.json.Decoder(CallToolRequest).decode
+
+
+def decode_call(message: bytes, limits: Limits) -> CallToolRequest | None:
+    """Return the tools/call request in `message`, decoded in one pass; it is what nearly every message is.
+
+    None where it is anything else or wrong in any way: `jsonrpc.decode` and `decode_params` accept exactly the same
+    requests in two passes, and say what is wrong with the others.
+
+    Raises:
+        ParseError, InvalidRequest: as `jsonrpc.decode`, for bytes that are no UTF-8, too deep or too many values.
+    """
+    check_bytes(message, limits)
+    try:
+        return _decode_call(message)
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 P = TypeVar("P", bound=Params)

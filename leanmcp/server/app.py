@@ -140,7 +140,7 @@ class MCPServer:
         self.methods: dict[str, Method] = {
             "server/discover": Method(msgspec.json.Decoder(Params), self._discover, False),
             "tools/list": Method(msgspec.json.Decoder(ListParams), self._list_tools, False),
-            "tools/call": Method(msgspec.json.Decoder(CallToolParams), self._call_tool, True),
+            "tools/call": Method(msgspec.json.Decoder(CallToolParams), self.call_tool, True),
         }
 
     # --- registration ---------------------------------------------------------------------------------------------
@@ -343,7 +343,12 @@ class MCPServer:
     def _list_tools(self, params: ListParams, exchange: Exchange) -> Answer:
         return self._tool_pages.answer(params.cursor, exchange.id)
 
-    def _call_tool(self, params: CallToolParams, exchange: Exchange) -> Answer:
+    def call_tool(self, params: CallToolParams, exchange: Exchange) -> Coroutine[Any, Any, Segments]:
+        """Return the call of a tool, ready to run.
+
+        Raises:
+            InvalidParams: there is no such tool.
+        """
         tool = self._tools.visible.get(params.name)
         if tool is None:
             raise self._unknown_tool(params.name)

@@ -27,7 +27,7 @@ from ..protocol import jsonrpc, sse
 from ..protocol.headers import HostRule, decode_value
 from ..protocol.http11 import Head, Request
 from ..protocol.jsonrpc import RequestId, Segments
-from ..protocol.meta import MODERN_VERSIONS, Params, decode_params, method_not_found
+from ..protocol.meta import MODERN_VERSIONS, Params, decode_call, decode_params, method_not_found
 from ..protocol.response import HTML, JSON, NOTHING, SSE, Response
 from . import hints
 from .app import MCPServer
@@ -41,7 +41,7 @@ _any_params = msgspec.json.Decoder(Params)
 class Plan:
     """What the head of a request says, checked as far as a head can be."""
 
-    __slots__ = ("fault", "method", "name", "refusal", "sse", "streams", "version")
+    __slots__ = ("calls", "fault", "method", "name", "refusal", "sse", "streams", "version")
 
     def __init__(self) -> None:
         self.refusal: Response | None = None
@@ -49,6 +49,8 @@ class Plan:
         self.method: str | None = None
         self.name: str | None = None
         self.fault: HeaderMismatch | None = None
+        self.calls = False
+        """Whether the head announces a tools/call that is right as far as a head can be."""
         self.sse = False
         self.streams = False
 
@@ -70,6 +72,7 @@ class HTTPEndpoint:
             raise ValueError(f"path={path!r}: an endpoint path starts with '/', such as '/mcp'")
         self._server = server
         self._methods = server.methods
+        self._call_tool = server.call_tool
         self._limits = server.limits
         self._rule = rule or HostRule()
         self._json_response = json_response
@@ -135,6 +138,7 @@ class HTTPEndpoint:
                 if not headers.get(field, "").isascii():
                     raise HeaderMismatch(f"{field} holds a byte outside ASCII")
             plan.name = None if name is None else decode_value("Mcp-Name", name)
+            plan.calls = plan.method == "tools/call" and plan.version in MODERN_VERSIONS
         except HeaderMismatch as fault:
             plan.fault = fault
 
@@ -160,6 +164,16 @@ class HTTPEndpoint:
             return plan.refusal
         request_id: RequestId | None = None
         try:
+            if plan.calls:
+                call = decode_call(request.body, self._limits)
+                if (
+                    call is not None
+                    and call.params.meta.protocol_version == plan.version
+                    and call.params.name == plan.name
+                ):
+                    request_id = call.id
+                    exchange = Exchange(request_id, head, channel if plan.streams else None)
+                    return self._finish(self._call_tool(call.params, exchange), request_id, request, plan)
             envelope = jsonrpc.decode(request.body, self._limits)
             if envelope.id is msgspec.UNSET:
                 return _ACCEPTED

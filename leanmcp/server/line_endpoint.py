@@ -17,7 +17,7 @@ from ..errors import InternalError, InvalidRequest, MCPError, UnsupportedProtoco
 from ..logs import logger
 from ..protocol import jsonrpc
 from ..protocol.jsonrpc import RequestId, Segments
-from ..protocol.meta import MODERN_VERSIONS, Params, decode_params, method_not_found
+from ..protocol.meta import MODERN_VERSIONS, CallToolRequest, Params, decode_call, decode_params, method_not_found
 from .app import MCPServer
 from .context import Exchange
 
@@ -55,6 +55,22 @@ class LineEndpoint:
 
     def receive(self, line: bytes | None) -> None:
         """Take one line; None stands for one that was longer than the limit allows."""
+        call: CallToolRequest | None = None
+        try:
+            if line is not None and b'"tools/call"' in line:
+                call = decode_call(line, self._server.limits)
+            if call is None or call.id in self.calls or call.params.meta.protocol_version not in MODERN_VERSIONS:
+                return self._receive_slowly(line)
+            answer = self._server.call_tool(call.params, Exchange(call.id, None, self))
+        except MCPError as error:
+            return self._refuse(error, None if call is None else call.id)
+        except Exception:
+            return self._send(self._own_fault(None if call is None else call.id))
+        self.calls[call.id] = self._loop.create_task(self._run(call.id, answer))
+        return None
+
+    def _receive_slowly(self, line: bytes | None) -> None:
+        """Take a line that is no plain tools/call request, or that is wrong in some way."""
         request_id: RequestId | None = None
         try:
             if line is None:
@@ -76,15 +92,16 @@ class LineEndpoint:
             answer = method.handle(params, Exchange(request_id, None, self))
         except MCPError as error:
             if line is None or line.strip():  # a blank line is no message
-                self._send([jsonrpc.encode_error(error, error.request_id if request_id is None else request_id)])
+                self._refuse(error, request_id)
             return None
-        except Exception:
-            return self._send(self._own_fault(request_id))
         if isinstance(answer, list):
             self._send(answer)
         else:
             self.calls[request_id] = self._loop.create_task(self._run(request_id, answer))
         return None
+
+    def _refuse(self, error: MCPError, request_id: RequestId | None) -> None:
+        self._send([jsonrpc.encode_error(error, error.request_id if request_id is None else request_id)])
 
     async def _run(self, request_id: RequestId, answer: Coroutine[Any, Any, Segments]) -> None:
         try:

@@ -27,6 +27,8 @@ MEDIA = (Image, Audio, File)
 _START = b'{"jsonrpc":"2.0","id":'
 _RESULT = b',"result":{"resultType":"complete","content":'
 _TEXT = b'[{"type":"text","text":'
+_RESULT_TEXT = _RESULT + _TEXT
+_JOIN_SIZE = 16 * 1024  # bytes; copying less is cheaper than handing seven pieces on
 _OK = b',"isError":false'
 _FAILED = b',"isError":true'
 
@@ -76,7 +78,9 @@ class ResultEncoder:
                 text = orjson.dumps(value)
             except orjson.JSONEncodeError:
                 raise unencodable(value) from None
-            segments = [_START, encode_id(request_id), _RESULT + _TEXT, text, self._after_text, text, self._end]
+            segments = [_START, encode_id(request_id), _RESULT_TEXT, text, self._after_text, text, self._end]
+            if len(text) <= _JOIN_SIZE:
+                segments = [b"".join(segments)]
         elif isinstance(value, CallToolResult):
             segments = self._encode_whole(value, request_id)
         elif self._structured:
@@ -95,7 +99,7 @@ class ResultEncoder:
         data = encode_json(value)
         self._verify(data)
         text = data if isinstance(value, str) else orjson.dumps(data.decode())
-        return [_START, encode_id(request_id), _RESULT + _TEXT, text, self._after_text, data, self._end]
+        return [_START, encode_id(request_id), _RESULT_TEXT, text, self._after_text, data, self._end]
 
     def _encode_whole(self, result: CallToolResult, request_id: RequestId) -> Segments:
         """Encode a result that the tool put together itself; an error is never checked against the output schema."""
