@@ -72,17 +72,18 @@ class Server:
     """A running server that has answered once.
 
     Attributes:
+        port: where it listens, which stdio ignores.
         start_ms: from starting the process to having that answer.
         answer: it, decoded.
     """
 
     def __init__(self, rival: Rival) -> None:
         self._rival = rival
-        self._port = _free_port()
+        self.port = _free_port()
         piped = subprocess.PIPE if rival.transport == "stdio" else subprocess.DEVNULL
         started = time.perf_counter()
         self.process = subprocess.Popen(
-            rival.command(self._port),
+            rival.command(self.port),
             stdin=piped,
             stdout=piped,
             stderr=subprocess.DEVNULL,
@@ -124,7 +125,7 @@ class Server:
             self._rival.transport, self.process.pid, seconds, warm_up, window=window, echoes=self._rival.echoes
         )
         if self._rival.transport == "http":
-            job.port = self._port
+            job.port = self.port
             return load.run(job)
         job.reads, job.writes = self._output.fileno(), self._input.fileno()
         return load.run(job, (job.reads, job.writes))
@@ -152,11 +153,11 @@ class Server:
         return line
 
     def _ask_by_http(self, deadline: float) -> bytes:
-        fields = dict(line.split(": ", 1) for line in load.head(self._port).decode().splitlines()[1:-1])
+        fields = dict(line.split(": ", 1) for line in load.head(self.port).decode().splitlines()[1:-1])
         body = load.message(1)
         fields["Content-Length"] = str(len(body))
         while True:
-            connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_START_TIMEOUT)
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_START_TIMEOUT)
             try:
                 connection.request("POST", "/mcp", body, fields)
                 response = connection.getresponse()

@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 __all__ = ["ChildResult", "run_child"]
 
@@ -39,13 +39,14 @@ async def run_child(
         cwd: its working directory.
         env: its whole environment; default: this process's.
         timeout: seconds it may run.
-        grace: seconds between SIGTERM and SIGKILL.
+        grace: seconds between SIGTERM and SIGKILL; also what a process that left the group may still print.
 
     Raises:
         TimeoutError: it ran longer than `timeout`.
         OSError: it cannot be started.
     """
-    child = await asyncio.create_subprocess_exec(
+    transport, child = await asyncio.get_running_loop().subprocess_exec(
+        lambda: _Child(grace),
         *command,
         stdin=asyncio.subprocess.DEVNULL if input is None else asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -55,25 +56,59 @@ async def run_child(
         start_new_session=True,
     )
     try:
+        if input is not None:
+            stdin: Any = transport.get_pipe_transport(0)
+            stdin.write(input)
+            stdin.write_eof()
         async with asyncio.timeout(timeout):
-            stdout, stderr = await child.communicate(input)
+            await asyncio.shield(child.ended)
     except BaseException:
-        await asyncio.shield(asyncio.ensure_future(_end(child, grace)))
+        await asyncio.shield(asyncio.ensure_future(child.end()))
         raise
-    _signal(child, signal.SIGKILL)  # whoever the program left behind
-    return ChildResult(child.returncode or 0, stdout, stderr)
+    return ChildResult(transport.get_returncode() or 0, bytes(child.output[1]), bytes(child.output[2]))
 
 
-async def _end(child: asyncio.subprocess.Process, grace: float) -> None:
-    if child.returncode is None:
-        _signal(child, signal.SIGTERM)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(grace):
-                await child.wait()
-    _signal(child, signal.SIGKILL)
-    await child.wait()
+class _Child(asyncio.SubprocessProtocol):
+    """Collects what a child prints, and ends its group when it has ended itself."""
 
+    _transport: asyncio.SubprocessTransport
 
-def _signal(child: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, number)
+    def __init__(self, grace: float) -> None:
+        self.output = {1: bytearray(), 2: bytearray()}
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._grace = grace
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.SubprocessTransport", transport)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self.output[fd] += data
+
+    def process_exited(self) -> None:
+        # Whoever it left behind may hold its output open, and the end of that is what `connection_lost` waits for.
+        self._signal(signal.SIGKILL)
+        self._timer = asyncio.get_running_loop().call_later(self._grace, self._transport.close)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._transport.close()
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+    async def end(self) -> None:
+        """End the group: SIGTERM, and SIGKILL for what is left after the grace."""
+        try:
+            self._signal(signal.SIGTERM)
+            async with asyncio.timeout(self._grace):
+                await asyncio.shield(self.ended)
+        except TimeoutError:
+            pass
+        finally:  # also where the loop is being closed
+            self._signal(signal.SIGKILL)
+        await self.ended
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._transport.get_pid(), number)

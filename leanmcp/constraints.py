@@ -49,6 +49,7 @@ class FieldExtra(Struct, kw_only=True):
     Args:
         pattern: as written, while `Meta.pattern` holds its translation.
         held: constraints that msgspec cannot enforce exactly; the explaining validator does it.
+        capped: `Meta.max_length` is not the author's: it keeps long texts away from a pattern that may be slow.
     """
 
     default: Any = UNSET
@@ -56,6 +57,7 @@ class FieldExtra(Struct, kw_only=True):
     alias: str | None = None
     pattern: str | None = None
     held: Constraints = Constraints()
+    capped: bool = False
 
 
 def field_extra(meta: Any) -> FieldExtra | None:
@@ -72,6 +74,8 @@ def read_meta(meta: Meta) -> Constraints:
     extra = field_extra(meta)
     if extra is None:
         return own
+    if extra.capped:
+        own = own.without(("max_length",))
     return own.merge(extra.held).merge(Constraints(pattern=extra.pattern))
 
 
@@ -97,9 +101,15 @@ def build_meta(constraints: Constraints, **notes: Any) -> Meta:
     """Return a Meta with the constraints, the pattern translated to Python."""
     given = constraints.given()
     if constraints.pattern is not None:
-        from .schema.patterns import python_pattern
+        from .schema.patterns import longest_text, python_pattern
 
         given["pattern"] = python_pattern(constraints.pattern)
+        longest = longest_text(constraints.pattern)
+        if constraints.max_length is None and longest is not None:
+            given["max_length"] = max(longest, constraints.min_length or 0)
+            extra = notes.get("extra", {}).get(EXTRA_KEY)
+            if extra is not None:
+                extra.capped = True
     return Meta(**given, **notes)
 
 
@@ -130,7 +140,9 @@ def push(annotation: Any, meta: Meta) -> Any:
         description=meta.description,
         examples=meta.examples,
         extra_json_schema=meta.extra_json_schema,
-        extra=None if extra is None else {EXTRA_KEY: msgspec.structs.replace(extra, pattern=None, held=Constraints())},
+        extra=None
+        if extra is None
+        else {EXTRA_KEY: msgspec.structs.replace(extra, pattern=None, held=Constraints(), capped=False)},
     )
     bounded = []
     for member, fitting in parts:

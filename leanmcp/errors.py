@@ -41,6 +41,10 @@ class MCPError(Exception):
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
+        if type(code) is not int or not isinstance(message, str):
+            raise TypeError(
+                f"MCPError takes an integer code and a text, not {type(code).__name__} and {type(message).__name__}"
+            )
         self.code = code
         self.message = message
         self.data = data

@@ -65,8 +65,32 @@ class HTTPOptions(msgspec.Struct, kw_only=True, frozen=True):
         return [*self.allowed_origins, *(() if isinstance(self.cors, bool) else self.cors)]
 
 
-async def listen(factory: Callable[[], asyncio.Protocol], options: HTTPOptions) -> tuple[asyncio.Server, str]:
-    """Return a server whose connections are made by `factory`, and where it is reached.
+class Listener:
+    """An open socket that connections are accepted from.
+
+    Args:
+        server: what accepts them.
+        where: the URL to show.
+        path: of a Unix socket; its file goes when this is closed, unless another server has replaced it.
+    """
+
+    def __init__(self, server: asyncio.Server, where: str, path: str | None = None) -> None:
+        self.where = where
+        self._server = server
+        self._path = path
+        self._file = None if path is None else os.stat(path)
+
+    def close(self) -> None:
+        """Stop accepting; connections go on."""
+        self._server.close()
+        if self._path is not None and self._file is not None:
+            with suppress(OSError):
+                if os.path.samestat(os.stat(self._path), self._file):
+                    os.unlink(self._path)
+
+
+async def listen(factory: Callable[[], asyncio.Protocol], options: HTTPOptions) -> Listener:
+    """Listen; connections are made by `factory`.
 
     Raises:
         BindError: the address cannot be bound.
@@ -77,17 +101,18 @@ async def listen(factory: Callable[[], asyncio.Protocol], options: HTTPOptions) 
     try:
         if options.uds is not None:
             server = await loop.create_unix_server(factory, sock=_unix_socket(options), backlog=_BACKLOG, ssl=context)
-            return server, f"{scheme}+unix:{os.fspath(options.uds)}:{options.path}"
+            path = os.fspath(options.uds)
+            return Listener(server, f"{scheme}+unix:{path}:{options.path}", path)
         if options.fd is not None:
             sock = socket.socket(fileno=os.dup(options.fd))
             server = await loop.create_server(factory, sock=sock, backlog=_BACKLOG, ssl=context)
-            return server, f"{scheme} on descriptor {options.fd}, path {options.path}"
+            return Listener(server, f"{scheme} on descriptor {options.fd}, path {options.path}")
         server = await loop.create_server(factory, options.host, options.port, backlog=_BACKLOG, ssl=context)
     except OSError as error:
         raise BindError(f"cannot listen on {_place(options)}: {_reason(error, options)}") from None
     port = server.sockets[0].getsockname()[1]
     host = f"[{options.host}]" if ":" in options.host else options.host
-    return server, f"{scheme}://{host}:{port}{options.path}"
+    return Listener(server, f"{scheme}://{host}:{port}{options.path}")
 
 
 def _context(given: Any) -> Any:
@@ -116,9 +141,14 @@ def _unix_socket(options: HTTPOptions) -> socket.socket:
         raise
     finally:
         os.umask(mask)
-    if options.uds_owner is not None:
-        os.chown(path, *options.uds_owner)
-    os.chmod(path, 0o666 & ~mask if options.uds_mode is None else options.uds_mode)
+    try:
+        if options.uds_owner is not None:
+            os.chown(path, *options.uds_owner)
+        os.chmod(path, 0o666 & ~mask if options.uds_mode is None else options.uds_mode)
+    except OSError:
+        sock.close()
+        os.unlink(path)
+        raise
     return sock
 
 
@@ -129,8 +159,11 @@ def _remove_stale(path: str) -> None:
     except FileNotFoundError:
         return
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)  # else a server that is too busy to accept would hold us up
         try:
             probe.connect(path)
+        except BlockingIOError:
+            return  # its queue is full: it is served
         except ConnectionRefusedError:
             with suppress(FileNotFoundError):
                 os.unlink(path)

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 TRANSPORTS = ("stdio", "http", "streamable-http")
 _SHORT_DRAIN = 1.5  # seconds that calls already read have at end of input and at Ctrl-C
 _LAST_ACCEPTS = 0.25  # seconds of accepting after SIGTERM, so that connections on their way get an answer
+_CLEANUP = 0.2  # seconds that the `finally` blocks of calls have which the end of the server cancels
 _PRELOAD_AFTER = 0.3  # seconds from start; a process that lives shorter needs no failure path
 
 
@@ -50,13 +51,25 @@ def run(server: MCPServer, transport: str = "stdio", **options: Any) -> None:
     _guard_stderr()
     log_to_stderr("INFO")
     stop = _Stop.by_signals()
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        try:
-            runner.run(serve(server, transport, stop=stop, **options))
-        except BindError as error:
-            sys.exit(f"leanmcp: {error}")
+    runner = asyncio.Runner(loop_factory=_loop_factory())
+    try:
+        runner.run(serve(server, transport, stop=stop, **options))
+    except BindError as error:
+        sys.exit(f"leanmcp: {error}")
+    finally:
+        if runner.run(_end_tasks()):
+            runner.close()
     if stop.exit_code:
         sys.exit(stop.exit_code)
+
+
+async def _end_tasks() -> bool:
+    """Cancel what tools have left running; return whether it ended. What swallows every cancellation keeps nobody."""
+    if tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+        for task in tasks:
+            task.cancel()
+        tasks = (await asyncio.wait(tasks, timeout=_CLEANUP))[1]
+    return not tasks
 
 
 def _guard_stderr() -> None:
@@ -196,21 +209,16 @@ async def _serve_stdio(server: MCPServer, stop: _Stop) -> None:
     if os.isatty(0):
         _say('a host starts this program and speaks JSON-RPC to it; by hand, use "leanmcp call FILE TOOL name=value"')
     lines = LineServer(server.limits, StandardStreams())
-    endpoint = LineEndpoint(server, lines.send)
+    endpoint = LineEndpoint(server, lines.send, lines.freed)
     await lines.start(endpoint)
     signalled = asyncio.ensure_future(stop.wait())
     try:
         await asyncio.wait((lines.ended, signalled), return_when=asyncio.FIRST_COMPLETED)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(stop.drain):
-                while endpoint.calls or lines.pending:
-                    if endpoint.calls:
-                        await asyncio.wait(endpoint.calls.values(), return_when=asyncio.FIRST_COMPLETED)
-                    await asyncio.sleep(0)
+        await lines.drain(stop.drain)
     finally:
         signalled.cancel()
-        for task in list(endpoint.calls.values()):
-            task.cancel()
+        if endpoint.calls:
+            await asyncio.wait(endpoint.cancel_all(), timeout=_CLEANUP)
         await lines.close()
 
 
@@ -231,9 +239,9 @@ async def _serve_http(server: MCPServer, options: HTTPOptions, stop: _Stop) -> N
     rule = HostRule(options.hosts(), options.origins())
     endpoint = kind(server, options.path, rule, json_response=options.json_response)
     http = HTTPServer(endpoint, server.limits, options.sse_keep_alive)
-    listener, where = await listen(http.connection, options)
+    listener = await listen(http.connection, options)
     count = len(list(server.tools))
-    _say(f"{count} tool{'' if count == 1 else 's'} {where} (Ctrl-C stops)", server.name)
+    _say(f"{count} tool{'' if count == 1 else 's'} {listener.where} (Ctrl-C stops)", server.name)
     try:
         await stop.wait()
         http.draining = True

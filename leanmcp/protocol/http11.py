@@ -19,6 +19,7 @@ IDLE, HEAD, BODY = range(3)
 
 _HEAD_END = b"\r\n\r\n"
 _MAX_KNOWN_HEAD = 4096  # bytes; what an idle reader keeps of its last request
+_MAX_KNOWN_HEADS = 64  # of all readers that share them
 _new = object.__new__  # `Request(...)` would cost a function entry per request
 
 
@@ -38,6 +39,11 @@ class RequestReader:
     After an HTTPError the reader is dead: it holds nothing, `hold` ignores its data, and `feed` and `next_request`
     raise the same error again.
 
+    Args:
+        limits: of the requests.
+        heads: heads that were read before, by their octets; shared by the connections of a server, because the clients
+            of one kind send the same head on each new connection.
+
     Attributes:
         head: the head whose body is incomplete, or None.
         phase: IDLE when nothing is buffered; HEAD when octets are, be it part of a head or requests not asked for
@@ -49,6 +55,7 @@ class RequestReader:
         "_body",
         "_data",
         "_failure",
+        "_heads",
         "_known",
         "_known_head",
         "_known_size",
@@ -62,8 +69,9 @@ class RequestReader:
 
     _known: Head  # set together with `_known_head`
 
-    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, limits: Limits = DEFAULT_LIMITS, heads: dict[bytes, Head] | None = None) -> None:
         self._limits = limits
+        self._heads = {} if heads is None else heads
         self._data: bytes | bytearray = b""  # nothing before `_position` matters any more
         self._position = 0
         self._scanner: FieldScanner | None = None  # of an incomplete head
@@ -151,8 +159,13 @@ class RequestReader:
             if raw == self._known_head:
                 head = self._known
             else:
-                head = Head(raw, self._limits)
+                known = self._heads.get(raw)
+                head = known or Head(raw, self._limits)
                 if len(raw) <= _MAX_KNOWN_HEAD:
+                    if known is None:
+                        if len(self._heads) >= _MAX_KNOWN_HEADS:
+                            self._heads.clear()
+                        self._heads[raw] = head
                     self._known = head
                     self._known_head = raw
                     self._known_size = -1 if head.chunked else len(raw) + (head.content_length or 0)

@@ -6,7 +6,7 @@ JSON Schema 2020-12: validation 6.3.3 `pattern`; core 6.4 "Regular Expressions".
 
 from __future__ import annotations
 
-__all__ = ["python_pattern"]
+__all__ = ["longest_text", "python_pattern"]
 
 # ECMA-262 white space and line terminators; Python's own `\s` differs by U+FEFF and U+001C to U+001F.
 _SPACE = r"\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -20,7 +20,8 @@ def python_pattern(pattern: str) -> str:
     r"""Return `pattern` for `re.search`: `$` ends the text, `\d` and `\w` are ASCII, `.` stops at every line end.
 
     Raises:
-        ValueError: the pattern is no ECMA-262 pattern, or uses a part of it that cannot be said in Python.
+        ValueError: the pattern is no ECMA-262 pattern, uses a part of it that cannot be said in Python, or takes
+            exponential time on some texts.
     """
     import re
 
@@ -29,7 +30,22 @@ def python_pattern(pattern: str) -> str:
         re.compile(translated)
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"pattern {pattern!r} is not a valid regular expression: {error}") from None
+    if any(sign in translated for sign in (")*", ")+", "){")):  # nothing else can double the work with each character
+        from .ambiguity import is_exponential
+
+        if is_exponential(translated):
+            raise ValueError(
+                f"pattern {pattern!r} can match one text in so many ways that a sender could stop the server; "
+                "let each repeated part begin or end with a character that no other part takes"
+            )
     return translated
+
+
+def longest_text(pattern: str) -> int | None:
+    """Return how many characters an ECMA-262 pattern is tried on, None for any number: 10,000 where it is quadratic."""
+    from . import ambiguity
+
+    return ambiguity.longest_text(python_pattern(pattern))
 
 
 class _Translator:
@@ -109,13 +125,30 @@ class _Translator:
             self.out.append("^")
         if self.pattern[self.at : self.at + 1] == "]":
             raise self._refuse("an empty class", r"write \] for the bracket")
+        # A hyphen is escaped unless it makes a range: `--` in a class is no plain text to Python.
+        left, ranged = False, False  # there is a left end for a range; its hyphen has been read
         while self.at < len(self.pattern) and self.pattern[self.at] != "]":
             character = self.pattern[self.at]
+            if character == "-" and left and self.pattern[self.at + 1 : self.at + 2] != "]":
+                self.at += 1
+                self.out.append("-")
+                left, ranged = False, True
+                continue
+            left, ended = not ranged, ranged
+            ranged = False
+            if character == "-":
+                self.at += 1
+                self.out.append("\\-")
+                continue
             if character != "\\":
                 self.at += 1
                 self.out.append("\\" + character if character in "[&|~" else character)
                 continue
             letter = self.pattern[self.at + 1 : self.at + 2]
+            if letter and letter.lower() in _SHORTHANDS:
+                if ended:
+                    raise self._refuse(f"a range up to \\{letter}", r"write \- for the hyphen")
+                left = False
             if letter in _SHORTHANDS:
                 self.at += 2
                 self.out.append(_SHORTHANDS[letter])

@@ -123,7 +123,12 @@ class MCPServer:
             coerce=coerce,
         )
         self._home = Home(
-            self.server_info, ThreadPool(self.limits.threads), lambda: self.lifespan_value, sanitize, FaultLog()
+            self.server_info,
+            ThreadPool(self.limits.threads),
+            lambda: self.lifespan_value,
+            sanitize,
+            FaultLog(),
+            self.limits.cleanup_grace,
         )
         self._tools: Registry[Tool] = Registry("tool")
         self._tool_pages = Pages(

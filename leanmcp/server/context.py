@@ -6,6 +6,7 @@ A parameter annotated `Context` receives it, whatever its name; it never shows i
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
@@ -27,8 +28,8 @@ _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 class Channel(Protocol):
     """The stream of one call, for what is sent before its answer."""
 
-    def notify(self, message: Segments, /) -> None:
-        """Send one notification."""
+    def notify(self, message: Segments, request_id: RequestId, /) -> None:
+        """Send one notification of a call, unless that has been cancelled."""
 
 
 class Exchange(NamedTuple):
@@ -52,7 +53,7 @@ class Context(Generic[L]):
             that works for long looks here.
     """
 
-    __slots__ = ("_channel", "_exchange", "_loop", "_params", "_progress", "cancelled", "deadline", "lifespan")
+    __slots__ = ("_exchange", "_params", "_progress", "cancelled", "deadline", "lifespan")
 
     def __init__(self, params: Params, exchange: Exchange, lifespan: L, deadline: float | None = None) -> None:
         self.lifespan = lifespan
@@ -60,9 +61,12 @@ class Context(Generic[L]):
         self.cancelled = False
         self._params = params
         self._exchange = exchange
-        self._channel = exchange.channel
         self._progress: Progress | None = None
-        self._loop = asyncio.get_running_loop()
+        token = params.meta.progress_token
+        if exchange.channel is not None and not isinstance(token, msgspec.UnsetType):  # 0 and "" are tokens
+            from .progress import Progress  # loaded by the first call whose client asks
+
+            self._progress = Progress(token, self._notify)
 
     @property
     def request_id(self) -> int | str:
@@ -128,31 +132,37 @@ class Context(Generic[L]):
 
         Spec: basic/patterns/progress.
         """
-        if self._wants_progress():
-            self._report(progress, total, message)
+        progress, total = _finite(progress), None if total is None else _finite(total)
+        if self._progress is not None:
+            self._progress.report(progress, total, message)
             await asyncio.sleep(0)  # a loop of reports must not hold everybody else up
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress from a `def` tool, from any thread; otherwise as `report_progress`."""
-        if self._wants_progress():
-            self._loop.call_soon_threadsafe(self._report, progress, total, message)
-
-    def _wants_progress(self) -> bool:
-        # By presence: 0 and "" are tokens.
-        return self._channel is not None and self._params.meta.progress_token is not msgspec.UNSET
-
-    def _report(self, progress: float, total: float | None, message: str | None) -> None:
-        token = self._params.meta.progress_token
-        if self._progress is None and self._channel is not None and not isinstance(token, msgspec.UnsetType):
-            from .progress import Progress  # loaded by the first call that reports
-
-            self._progress = Progress(token, self._channel.notify)
+        progress, total = _finite(progress), None if total is None else _finite(total)
         if self._progress is not None:
             self._progress.report(progress, total, message)
+
+    def _notify(self, notification: bytes) -> None:
+        if self._exchange.channel is not None:
+            self._exchange.channel.notify([notification], self._exchange.id)
 
     def close(self, *, cancelled: bool = False) -> None:
         """End the reports of a call that has ended; of one that was not cancelled the last one is sent."""
         self.cancelled = self.cancelled or cancelled
-        self._channel = None
         if self._progress is not None:
             self._progress.drop() if cancelled else self._progress.finish()
+
+
+def _finite(value: float) -> float:
+    """Return a number as JSON has it, of whatever numeric type it is.
+
+    Raises:
+        ValueError: it is not finite.
+    """
+    if type(value) is int:
+        return value
+    value = int(value) if isinstance(value, int) else float(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"progress {value} is no finite number")
+    return value

@@ -30,8 +30,8 @@ class CORSEndpoint(HTTPEndpoint):
         """Return the refusal of a request whose body need not be read, or the answer to a preflight, or None."""
         refusal = super().admit(head)
         if refusal is not None and refusal.status == 405 and head.method == "OPTIONS" and "origin" in head.headers:
-            return Response(204, [], NOTHING, _preflight(head))
-        return None if refusal is None else _with_fields(refusal, head)
+            return Response(204, [], NOTHING, self._fields(head) + _preflight(head))
+        return None if refusal is None else self._with_fields(refusal, head)
 
     def respond(self, request: Request, channel: Channel) -> Response | Coroutine[Any, Any, Response]:
         """Return the answer to `request`, or a coroutine that gives it once the tool has run."""
@@ -39,33 +39,31 @@ class CORSEndpoint(HTTPEndpoint):
         if early is not None:
             return early
         answer = super().respond(request, channel)
-        return _with_fields(answer, request.head) if isinstance(answer, Response) else _later(answer, request.head)
+        if isinstance(answer, Response):
+            return self._with_fields(answer, request.head)
+        return self._later(answer, request.head)
 
     def stream_fields(self, head: Head) -> bytes | None:
         """Return the header lines of an event stream in place of the answer, None where the client takes none."""
         fields = super().stream_fields(head)
-        return None if fields is None else fields + _fields(head)
+        return None if fields is None else fields + self._fields(head)
 
+    async def _later(self, answer: Coroutine[Any, Any, Response], head: Head) -> Response:
+        return self._with_fields(await answer, head)
 
-async def _later(answer: Coroutine[Any, Any, Response], head: Head) -> Response:
-    return _with_fields(await answer, head)
+    def _with_fields(self, response: Response, head: Head) -> Response:
+        fields = response.fields + self._fields(head)
+        return Response(response.status, response.body, response.content_type, fields, response.close)
 
-
-def _with_fields(response: Response, head: Head) -> Response:
-    return Response(
-        response.status, response.body, response.content_type, response.fields + _fields(head), response.close
-    )
-
-
-def _fields(head: Head) -> bytes:
-    """Return the fields of an answer; `Vary` always, because the answer to another origin differs."""
-    origin = head.headers.get("origin")
-    if origin is None or not _is_plain(origin):
-        return b"Vary: Origin\r\n"
-    return b"Access-Control-Allow-Origin: %s\r\nAccess-Control-Expose-Headers: %s\r\nVary: Origin\r\n" % (
-        origin.encode("ascii"),
-        _EXPOSED,
-    )
+    def _fields(self, head: Head) -> bytes:
+        """Return the fields of an answer; `Vary` always, because the answer to another origin differs."""
+        origin = head.headers.get("origin")
+        if origin is None or not self._rule.origin(origin) or not _is_plain(origin):
+            return b"Vary: Origin\r\n"
+        return b"Access-Control-Allow-Origin: %s\r\nAccess-Control-Expose-Headers: %s\r\nVary: Origin\r\n" % (
+            origin.encode("ascii"),
+            _EXPOSED,
+        )
 
 
 def _preflight(head: Head) -> bytes:
@@ -78,7 +76,7 @@ def _preflight(head: Head) -> bytes:
         b"Access-Control-Max-Age: " + _MAX_AGE,
         b"Vary: Access-Control-Request-Headers",
     )
-    return _fields(head) + b"".join(line + b"\r\n" for line in lines)
+    return b"".join(line + b"\r\n" for line in lines)
 
 
 def _is_plain(origin: str) -> bool:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..constraints import LENGTHS, NUMERIC
+from ..constraints import LENGTHS, NUMERIC, Constraints
 from ..schema import faults as say
 from ..schema.faults import Fault, path_text
+from ..schema.patterns import longest_text, python_pattern
 from .branches import KINDS, branch, is_integral, is_number, names, same
 from .nodes import (
     AnyNode,
@@ -38,7 +39,7 @@ from .publish import INTEGER_KEY
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["explain", "search", "within"]
+__all__ = ["explain", "pattern_fault", "search", "within"]
 
 MAX_EXPONENT = 1_000
 MAX_FAULTS = 120  # the text shows 20; the rest is counted
@@ -180,8 +181,8 @@ def _text(walk: _Walk, node: TextNode, value: Any, path: Path) -> Below:
         limit = getattr(node.limits, name)
         if limit is not None and _breaks(name, limit, len(value)):
             walk.fault(path, say.text_length(name, limit), value)
-    if node.limits.pattern is not None and not search(node.limits.pattern)(value):
-        walk.fault(path, say.pattern(node.limits.pattern), value)
+    if node.limits.pattern is not None and (message := pattern_fault(node.limits, node.limits.pattern, value)):
+        walk.fault(path, message, value)
     return None
 
 
@@ -196,11 +197,23 @@ def _breaks(name: str, limit: int, length: int) -> bool:
     return length < limit if name == "min_length" else length > limit
 
 
+def pattern_fault(limits: Constraints, pattern: str, value: str) -> str | None:
+    """Say that a text does not match, or is too long to be tried on a pattern whose time grows faster than it."""
+    longest = _longest_text(pattern)
+    if longest is not None and len(value) > longest:
+        if limits.max_length is None:
+            return say.text_length("max_length", longest)
+        if len(value) > limits.max_length:
+            return None  # told already
+    return None if search(pattern)(value) else say.pattern(pattern)
+
+
+_longest_text = functools.lru_cache(maxsize=256)(longest_text)
+
+
 @functools.lru_cache(maxsize=256)
 def search(pattern: str) -> Callable[[str], object]:
     import re
-
-    from ..schema.patterns import python_pattern
 
     return re.compile(python_pattern(pattern)).search
 

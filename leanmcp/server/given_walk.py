@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from ..constraints import LENGTHS, NUMERIC, Constraints
 from ..schema import faults as say
 from ..schema.faults import Fault, path_text
-from .explain import search, within
+from .explain import pattern_fault, within
 
 __all__ = ["ALL_KINDS", "Rule", "kind_of", "walk"]
 
@@ -175,8 +175,8 @@ def _text(found: list[Fault], rule: Rule, value: str, path: Path) -> None:
         return
     for name in _broken(rule.text, len(value)):
         _fault(found, path, say.text_length(name, getattr(rule.text, name)), value)
-    if rule.text.pattern is not None and not search(rule.text.pattern)(value):
-        _fault(found, path, say.pattern(rule.text.pattern), value)
+    if rule.text.pattern is not None and (message := pattern_fault(rule.text, rule.text.pattern, value)):
+        _fault(found, path, message, value)
 
 
 def _broken(limits: Constraints, length: int) -> Iterator[str]:

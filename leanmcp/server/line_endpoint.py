@@ -25,6 +25,10 @@ Send = Callable[[Segments], None]
 _any_params = msgspec.json.Decoder(Params)
 
 
+def _nothing() -> None:
+    pass
+
+
 class CancelledParams(msgspec.Struct):
     """Params of notifications/cancelled."""
 
@@ -40,14 +44,16 @@ class LineEndpoint:
     Args:
         server: whose methods are served.
         send: takes the segments of one message; framing is the transport's.
+        freed: told of a call that ended without an answer.
     """
 
-    __slots__ = ("_cancelled", "_loop", "_methods", "_send", "_server", "calls")
+    __slots__ = ("_cancelled", "_freed", "_loop", "_methods", "_send", "_server", "calls")
 
-    def __init__(self, server: MCPServer, send: Send) -> None:
+    def __init__(self, server: MCPServer, send: Send, freed: Callable[[], None] | None = None) -> None:
         self._server = server
         self._methods = server.methods
         self._send = send
+        self._freed = freed or _nothing
         self._loop = asyncio.get_running_loop()
         self.calls: dict[RequestId, asyncio.Task[None]] = {}
         """Calls in flight by id; 1 and "1" are different ids."""
@@ -77,7 +83,8 @@ class LineEndpoint:
                 raise InvalidRequest(f"Invalid request: longer than {self._server.limits.max_line_size} bytes")
             envelope = jsonrpc.decode(line, self._server.limits)
             if envelope.id is msgspec.UNSET:
-                return self._notified(envelope.method, envelope.params)
+                self._notified(envelope.method, envelope.params)
+                return
             request_id = envelope.id
             if request_id in self.calls:
                 raise InvalidRequest(f"Invalid request: id {str(request_id)[:64]!r} is still in flight")
@@ -93,12 +100,12 @@ class LineEndpoint:
         except MCPError as error:
             if line is None or line.strip():  # a blank line is no message
                 self._refuse(error, request_id)
-            return None
+            return
         if isinstance(answer, list):
             self._send(answer)
         else:
             self.calls[request_id] = self._loop.create_task(self._run(request_id, answer))
-        return None
+        return
 
     def _refuse(self, error: MCPError, request_id: RequestId | None) -> None:
         self._send([jsonrpc.encode_error(error, error.request_id if request_id is None else request_id)])
@@ -111,32 +118,58 @@ class LineEndpoint:
         except asyncio.CancelledError:
             self.calls.pop(request_id, None)
             self._cancelled.discard(request_id)
+            self._freed()
             raise  # nothing more is sent for a cancelled id
         except Exception:
             segments = self._own_fault(request_id)
         self.calls.pop(request_id, None)
         if request_id in self._cancelled:  # the tool went on all the same
-            return self._cancelled.discard(request_id)
+            self._cancelled.discard(request_id)
+            return self._freed()
         self._send(segments)
 
-    def notify(self, message: Segments) -> None:
-        """Send a notification of a call in flight."""
-        self._send(message)
+    def notify(self, message: Segments, request_id: RequestId) -> None:
+        """Send a notification of a call in flight; of a cancelled one nothing more is sent."""
+        if request_id not in self._cancelled:
+            self._send(message)
+
+    def cancel_all(self) -> list[asyncio.Task[None]]:
+        """Cancel every call in flight, and return them; none of them is answered any more."""
+        tasks = list(self.calls.values())
+        self._cancelled.update(self.calls)
+        for task in tasks:
+            self._loop.call_soon(end_call, task, self._server.limits.cleanup_grace)
+        return tasks
 
     def _own_fault(self, request_id: RequestId | None) -> Segments:
         logger.exception("a request failed inside leanmcp")
         return [jsonrpc.encode_error(InternalError("Internal error"), request_id)]
 
-    def _notified(self, method: str, params: msgspec.Raw) -> None:
-        """Cancel the call that notifications/cancelled names; other, unknown or malformed notifications are ignored."""
+    def cancel(self, line: bytes) -> bool:
+        """Take a line before its turn if it cancels a call in flight; return whether it did."""
+        if b"cancelled" not in line:
+            return False
+        try:
+            envelope = jsonrpc.decode(line, self._server.limits)
+        except MCPError:
+            return False  # answered in its turn
+        return envelope.id is msgspec.UNSET and self._notified(envelope.method, envelope.params)
+
+    def _notified(self, method: str, params: msgspec.Raw) -> bool:
+        """Cancel the call that notifications/cancelled names, and return whether there is one.
+
+        Other, unknown or malformed notifications are ignored.
+        """
         if method != "notifications/cancelled":
-            return
+            return False
         try:
             request_id = _decode_cancelled(params).request_id
         except (msgspec.DecodeError, RecursionError):
-            return
+            return False
         task = self.calls.get(request_id)
-        if task is not None:
-            self._cancelled.add(request_id)
-            # Not at once: a task that has not begun would end without running `_run`, and keep its id in flight.
-            self._loop.call_soon(end_call, task, self._server.limits.cleanup_grace)
+        if task is None or request_id in self._cancelled:  # once: a second one would cut the clean-up short
+            return False
+        self._cancelled.add(request_id)
+        # Not at once: a task that has not begun would end without running `_run`, and keep its id in flight.
+        self._loop.call_soon(end_call, task, self._server.limits.cleanup_grace)
+        return True

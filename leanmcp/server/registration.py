@@ -6,6 +6,7 @@ Everything a call needs is made here, once.
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args
@@ -76,8 +77,10 @@ class ToolSpec(msgspec.Struct, kw_only=True):
     def __post_init__(self) -> None:
         for name in ("timeout", "max_concurrency", "max_result"):
             value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ValueError(f"{name}={value!r}: give a positive number, or None for no limit")
+            kind, noun = ((int, float), "number") if name == "timeout" else (int, "whole number")
+            fits = isinstance(value, kind) and not isinstance(value, bool) and 0 < value < math.inf
+            if value is not None and not fits:
+                raise ValueError(f"{name}={value!r}: give a positive {noun}, or None for no limit")
 
 
 def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions, home: Home) -> Tool:

@@ -48,7 +48,18 @@ class ResultEncoder:
         max_size: bytes of the largest response, None for no limit.
     """
 
-    __slots__ = ("_after_text", "_check", "_end", "_info", "_max_size", "_structured", "_text_only", "_wrap")
+    __slots__ = (
+        "_after_text",
+        "_check",
+        "_end",
+        "_failure",
+        "_failure_text",
+        "_info",
+        "_max_size",
+        "_structured",
+        "_text_only",
+        "_wrap",
+    )
 
     def __init__(
         self,
@@ -62,6 +73,8 @@ class ResultEncoder:
     ) -> None:
         self._structured, self._wrap, self._check, self._text_only = structured, wrap, check, text_only
         self._max_size = max_size
+        self._failure_text: str | None = None
+        self._failure = b""
         self._info = b',"_meta":{"io.modelcontextprotocol/serverInfo":' + server_info + b"}"
         self._end = (b"}" if wrap else b"") + _OK + self._info + b"}}"
         self._after_text = b'}],"structuredContent":' + (b'{"result":' if wrap else b"")
@@ -94,6 +107,13 @@ class ResultEncoder:
     def error(self, blocks: list[Any], request_id: RequestId) -> Segments:
         """Return an `isError` response with `blocks` for the model, texts or content blocks."""
         return self._join(request_id, _blocks([_readable(block) for block in blocks]), [], _FAILED)
+
+    def failure(self, text: str, request_id: RequestId) -> Segments:
+        """Return what `error` does for one text, encoded once as long as the text stays the same."""
+        if text != self._failure_text:
+            self._failure_text = text
+            self._failure = b"".join(self.error([text], 0)[2:])
+        return [_START, encode_id(request_id), self._failure]
 
     def _encode_structured(self, value: object, request_id: RequestId) -> Segments:
         data = encode_json(value)

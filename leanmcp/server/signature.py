@@ -7,6 +7,7 @@ Spec 2026-07-28: server/tools, "Tool" (inputSchema) and "Error Handling" (input 
 from __future__ import annotations
 
 import inspect
+import re
 import typing
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
@@ -15,6 +16,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from ..constraints import FieldExtra, absent
+from ..logs import logger
 from . import classes, metadata
 from .derive import Deriver
 from .nodes import ChoiceNode, ForeignNode, Node, ObjectNode, Property, RefNode, walk
@@ -30,6 +32,7 @@ __all__ = ["ArgumentPlan", "InvalidArguments", "Output", "Signature", "derive_ou
 # very object, because msgspec would copy or refuse mutable ones.
 CONSTANTS = (type(None), bool, int, float, str, bytes)
 KINDS = inspect.Parameter
+_PORTABLE_NAME = re.compile(r"[A-Za-z0-9_.\-]{1,64}").fullmatch
 
 
 class InvalidArguments(Exception):
@@ -157,6 +160,7 @@ class Signature:
         )
         root = ObjectNode(name="arguments", annotation=arguments, properties=properties, closed=closed)
         self._root = RefNode(target=root, annotation=arguments)
+        _lint_names(tool_name, self._root)
         self._typed = _decoder(self._root)
         self.decode = self._typed if all(node.exact for node in walk(self._root)) else self._checked
         options = Options(schema_titles=schema_titles, nullable=nullable, inline_schemas=inline_schemas)
@@ -292,6 +296,17 @@ def _struct_field(entry: Property, settings: FieldExtra) -> Any:
         return msgspec.field(default=entry.default, name=name)
     default = entry.default
     return msgspec.field(default_factory=lambda: default, name=name)
+
+
+def _lint_names(tool_name: str, root: Node) -> None:
+    """Warn of names of properties that some model vendors refuse, with the whole tool list."""
+    objects = [node.target for node in walk(root) if isinstance(node, RefNode) and not node.target.positional]
+    names = [entry.wire_name for target in objects for entry in target.properties]
+    for name in dict.fromkeys(names):
+        if not _PORTABLE_NAME(name):
+            logger.warning(
+                "tool %r: some hosts refuse the property name %r; use 1 to 64 of A-Z a-z 0-9 _ . -", tool_name, name
+            )
 
 
 def _check_names(tool_name: str, properties: list[Property]) -> None:

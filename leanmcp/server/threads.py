@@ -11,6 +11,7 @@ import contextvars
 import threading
 from collections import deque
 from collections.abc import Callable
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ class ThreadPool:
     ) -> Any:
         """Return `function(*args, **kwargs)`, run in a thread with the caller's context variables.
 
-        Cancelling the wait leaves the function running; its outcome is dropped. `done` is called on the loop once the
-        function has returned, in either case.
+        Cancelling the wait leaves a function running that has begun, and drops its outcome; one that has not begun
+        never runs. `done` is called on the loop in any case, once no thread is busy with the function any more.
         """
         self._loop = asyncio.get_running_loop()
         future: asyncio.Future[_Outcome] = self._loop.create_future()
@@ -79,7 +80,7 @@ class ThreadPool:
             future, done, context, function, args, kwargs = jobs.get()
             outcome: _Outcome
             try:
-                outcome = context.run(function, *args, **kwargs), None
+                outcome = None if future.cancelled() else context.run(function, *args, **kwargs), None
             except BaseException as error:  # whatever a tool raises belongs to its call, never to this thread
                 outcome = None, error
             self._deliver(future, done, outcome)
@@ -105,3 +106,5 @@ class ThreadPool:
             done()
             if not future.done():
                 future.set_result(outcome)
+            elif type(outcome[0]) is CoroutineType:
+                outcome[0].close()  # of a wrapper around a coroutine function; nobody will await it

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from ..calls import CallTimeout
 from ..errors import InvalidParams, MCPError, ToolError
 from ..logs import logger
 from ..protocol.headers import ParamHeader, check_params, plan_params
@@ -44,6 +45,7 @@ class Home(msgspec.Struct, frozen=True):
         lifespan: returns the value that `lifespan=` yielded.
         sanitize: applied after the tool's own.
         faults: where what goes wrong inside tools is logged.
+        cleanup_grace: seconds that a call has for its clean-up once its time is over.
     """
 
     server_info: bytes
@@ -51,6 +53,7 @@ class Home(msgspec.Struct, frozen=True):
     lifespan: Callable[[], Any]
     sanitize: Sanitize | None
     faults: FaultLog
+    cleanup_grace: float = 5
 
 
 class Tool:
@@ -164,19 +167,19 @@ class Tool:
         """Return the result of a failure that the model may read."""
         if isinstance(error, ResultError):
             self._home.faults.warn(self.name, error)
-        blocks = error.content if error.content is not None else [str(error) or f"Tool {self.name!r} failed"]
         try:
+            blocks = error.content if error.content is not None else [str(error) or f"Tool {self.name!r} failed"]
             if self._sanitize is not None:
                 blocks = [self._sanitize(block) for block in blocks]
             return self._results.error(blocks, request_id)
-        except Exception as second:  # of the sanitizer, or a block that cannot be sent
+        except Exception as second:  # of the sanitizer, or a text or block that cannot be sent
             return self._mask(second, request_id)
 
     def _mask(self, error: BaseException, request_id: RequestId) -> Segments:
         """Log an unexpected exception whole; the wire has the tool's name and the log id (policy P3)."""
         log_id = self._home.faults.report(self.name, error)
         text = f"Tool {self.name!r} failed unexpectedly; the server's log has the details under id {log_id}"
-        return self._results.error([text], request_id)
+        return self._results.failure(text, request_id)
 
     async def _invoke(self, arguments: msgspec.Struct, params: CallToolParams, exchange: Exchange) -> Any:
         """Call a function that is no plain coroutine function of positional parameters, or that has limits."""
@@ -190,37 +193,54 @@ class Tool:
             context = Context(params, exchange, lifespan, deadline)
             kwargs[self._signature.context_parameter] = context
         self._running += 1
-        scope = asyncio.timeout(self._timeout)
         try:
-            async with scope:
-                value = await self._run(args, kwargs)
+            value = await self._run_in_time(args, kwargs)
         except BaseException as error:
             if context is not None:
-                context.close(cancelled=scope.expired() or isinstance(error, asyncio.CancelledError))
-            if scope.expired() and isinstance(error, TimeoutError):
-                raise ToolError(f"Tool {self.name!r} did not finish within {self._timeout:g} seconds") from None
+                context.close(cancelled=isinstance(error, asyncio.CancelledError | _TimedOut))
             raise
         if context is not None:
             context.close()
         return value if self._sanitize is None else self._sanitize(value)
 
+    async def _run_in_time(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run the function; one that is cancelled because its time is over answers that."""
+        if self._timeout is None:
+            return await self._run(args, kwargs)
+        scope = CallTimeout(self._timeout, self._home.cleanup_grace)
+        try:
+            with scope:
+                return await self._run(args, kwargs)
+        except (asyncio.CancelledError, TimeoutError):
+            if not scope.expired or scope.cancelled:
+                raise  # the tool's own, or the client's
+            raise _TimedOut(f"Tool {self.name!r} did not finish within {self._timeout:g} seconds") from None
+
     async def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._in_thread:
             # A thread cannot be cancelled: its place is free when the function returns, not when its caller gives up.
             value = await self._home.threads.run(self._function, args, kwargs, self._leave)
-        else:
-            try:
-                value = self._function(*args, **kwargs)
-                if self._is_async:
-                    value = await value
-            finally:
-                self._leave()
-        if type(value) is CoroutineType:
-            value = await value  # of a plain wrapper around a coroutine function
-        return value
+            if type(value) is CoroutineType:  # of a plain wrapper around a coroutine function
+                self._running += 1
+                try:
+                    return await value
+                finally:
+                    self._leave()
+            return value
+        try:
+            value = self._function(*args, **kwargs)
+            if self._is_async or type(value) is CoroutineType:
+                value = await value
+            return value
+        finally:
+            self._leave()
 
     def _leave(self) -> None:
         self._running -= 1
+
+
+class _TimedOut(ToolError):
+    """A call took longer than the tool's `timeout=` allows."""
 
 
 def code_of(function: Callable[..., Any]) -> CodeType | None:

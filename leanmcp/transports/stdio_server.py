@@ -16,6 +16,7 @@ import socket
 import stat
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Sized
 from contextlib import suppress
 from typing import Protocol
@@ -25,7 +26,9 @@ from ..protocol.jsonrpc import Segments
 from ..protocol.lines import LineReader
 
 _READ_SIZE = 64 * 1024
-_CLOSE_TIMEOUT = 0.4  # seconds that a peer has to read the last answers
+_READ_AHEAD = 1024 * 1024  # bytes of lines that wait for their turn before reading stops
+_LAST_READS = 0.1  # seconds of reading after a signal, for what was written before it
+_PATIENCE = 1.0  # seconds that a peer which reads slowly may take nothing of the last answers
 _JOIN_SIZE = 64 * 1024  # bytes; larger batches are handed over in pieces instead of being copied into one
 
 
@@ -38,6 +41,9 @@ class Receiver(Protocol):
 
     def receive(self, line: bytes | None, /) -> None:
         """Take one line, None for one over the limit."""
+
+    def cancel(self, line: bytes, /) -> bool:
+        """Take a line before its turn if it cancels a call in flight; return whether it did."""
 
 
 class StandardStreams:
@@ -90,8 +96,9 @@ def _can_poll(fd: int) -> bool:
 class LineServer(asyncio.Protocol):
     """Joins standard input and output with a Receiver; answers of one turn of the loop leave in one write.
 
-    Reading stops while `max_in_flight` calls run or the peer does not read its answers, so that a fast writer is
-    held back by its own pipe.
+    Lines wait while `max_in_flight` calls run or the peer does not read its answers, and reading stops, so that a fast
+    writer is held back by its own pipe. While it is only calls that are too many, what follows is read some way ahead:
+    a cancellation may be in it that frees a place.
     """
 
     def __init__(self, limits: Limits, streams: StandardStreams) -> None:
@@ -101,22 +108,26 @@ class LineServer(asyncio.Protocol):
         self._streams = streams
         self._is_one_socket = False
         self._receive: Callable[[bytes | None], None] | None = None
+        self._cancel: Callable[[bytes], bool] = _cancels_nothing
         self._calls: Sized = ()
         self._input: asyncio.ReadTransport | None = None
         self._output: asyncio.WriteTransport | None = None
         self._answers: list[bytes] = []
         self._flushing = False
-        self._lines: list[bytes | None] = []
+        self._lines: deque[bytes | None] = deque()
+        self._waiting = 0  # bytes in `_lines`
         self._stalled = False
         self._paused = False
         self._may_read = threading.Event()
+        self._draining = False
+        self._answered: asyncio.Event | None = None
         self._output_closed = asyncio.Event()
         self.ended: asyncio.Future[None] = self._loop.create_future()
         """Done when the input has ended or the output cannot be written any more."""
 
     async def start(self, receiver: Receiver) -> None:
         """Begin to read."""
-        self._receive, self._calls = receiver.receive, receiver.calls
+        self._receive, self._cancel, self._calls = receiver.receive, receiver.cancel, receiver.calls
         self._is_one_socket = _is_one_socket(self._streams)
         if self._is_one_socket:
             # A write pipe would take the octets that arrive for the end of its reader.
@@ -140,42 +151,74 @@ class LineServer(asyncio.Protocol):
             self._flushing = True
             self._loop.call_soon(self._flush)
 
-    @property
-    def pending(self) -> bool:
-        """Whether lines were read that no call has taken yet."""
-        return bool(self._lines)
+    def freed(self) -> None:
+        """Note that a call has ended without an answer."""
+        if not self._flushing:
+            self._flushing = True
+            self._loop.call_soon(self._flush)
+
+    async def drain(self, timeout: float) -> None:
+        """Wait until everything that was read is answered, at most `timeout` seconds.
+
+        After a signal reading stops soon. At end of input, lines that wait for a peer which reads its answers slowly
+        get as much time again, as long as there are fewer and fewer of them.
+        """
+        answered = self._answered = asyncio.Event()
+        last_reads = self._loop.call_later(_LAST_READS, self._stop_reading)
+        deadline, waiting = self._loop.time() + timeout, len(self._lines)
+        while self._calls or self._lines:
+            answered.clear()
+            try:
+                async with asyncio.timeout_at(deadline):
+                    await answered.wait()
+            except TimeoutError:
+                if not self.ended.done() or not 0 < len(self._lines) < waiting:
+                    break
+                deadline, waiting = deadline + timeout, len(self._lines)
+        last_reads.cancel()
+
+    def _stop_reading(self) -> None:
+        self._draining = True
+        self._pause()
 
     async def close(self) -> None:
-        """Write what is queued, for at most `_CLOSE_TIMEOUT` seconds, and let go of the streams."""
+        """Write what is queued, as long as the peer reads it, and let go of the streams."""
         self._receive = None
         self._flush()
         if self._input is not None:
             self._input.close()
         if self._output is not None:
             self._output.close()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_CLOSE_TIMEOUT):
-                    await self._output_closed.wait()
+            await self._wait_for_reader(self._output)
         for fd in (self._streams.input, self._streams.output):
             # The loop made them non-blocking for everybody who shares them, a shell for one.
             with suppress(OSError):
                 os.set_blocking(fd, True)
+
+    async def _wait_for_reader(self, output: asyncio.WriteTransport) -> None:
+        """Wait until the output is closed behind the last answer, or the peer takes nothing any more."""
+        unread = -1
+        while not self._output_closed.is_set() and output.get_write_buffer_size() != unread:
+            unread = output.get_write_buffer_size()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_PATIENCE):
+                    await self._output_closed.wait()
 
     # --- input ------------------------------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
         lines = self._reader.feed(data)
         if self._lines:
-            self._lines += lines
+            self._keep(lines)
         else:
             self._take(lines)
 
     def eof_received(self) -> bool:
         last = self._reader.end()
         if last != b"":
-            self._lines.append(last)
-        self._resume(at_end=True)
+            self._keep([last])
         self._end()
+        self._resume()
         return self._is_one_socket  # one socket stays open for the answers
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -196,10 +239,18 @@ class LineServer(asyncio.Protocol):
             return
         for number, line in enumerate(lines):
             if self._stalled or len(calls) >= most:
-                self._lines = lines[number:]
-                return self._pause()
+                return self._keep(lines[number:])
             receive(line)
         return None
+
+    def _keep(self, lines: list[bytes | None]) -> None:
+        """Let lines wait, but for those that cancel what runs."""
+        for line in lines:
+            if line is None or not self._cancel(line):
+                self._lines.append(line)
+                self._waiting += len(line or b"")
+        if self._stalled or self._waiting > _READ_AHEAD:
+            self._pause()
 
     def _pause(self) -> None:
         if not self._paused:
@@ -208,11 +259,14 @@ class LineServer(asyncio.Protocol):
             if self._input is not None:
                 self._input.pause_reading()
 
-    def _resume(self, at_end: bool = False) -> None:
-        lines, self._lines = self._lines, []
-        if lines:
-            self._take(lines)
-        if self._paused and not self._lines and not self._stalled and not at_end:
+    def _resume(self) -> None:
+        """Hand over what waits, as far as possible now, and read on."""
+        receive, lines = self._receive, self._lines
+        while lines and receive is not None and not self._stalled and len(self._calls) < self._max_in_flight:
+            line = lines.popleft()
+            self._waiting -= len(line or b"")
+            receive(line)
+        if self._paused and self._waiting <= _READ_AHEAD and not (self._stalled or self._draining or self.ended.done()):
             self._paused = False
             self._may_read.set()
             if self._input is not None:
@@ -259,9 +313,11 @@ class LineServer(asyncio.Protocol):
             else:
                 self._output.writelines(answers)
         except RuntimeError:  # uvloop's, once nobody reads any more, where asyncio drops what is written
-            return self._end()
-        if self._paused:
+            self._lose_output()
+        if self._paused or self._lines:
             self._resume()
+        if self._answered is not None:
+            self._answered.set()
 
     def _write_file(self, answers: list[bytes]) -> None:
         data = memoryview(b"".join(answers))
@@ -271,7 +327,7 @@ class LineServer(asyncio.Protocol):
             except BlockingIOError:  # as in `_read_piece`
                 select.select((), (self._streams.output,), ())
             except OSError:
-                return self._end()
+                return self._lose_output()
 
     def output_stalled(self, stalled: bool) -> None:
         """Note that the peer stopped or went on reading its answers."""
@@ -284,7 +340,17 @@ class LineServer(asyncio.Protocol):
     def output_lost(self) -> None:
         """Note that nobody can read answers any more."""
         self._output_closed.set()
+        self._lose_output()
+
+    def _lose_output(self) -> None:
+        """End: nothing more is called whose answer nobody would get."""
+        self._receive = None
+        self._lines.clear()
         self._end()
+
+
+def _cancels_nothing(line: bytes) -> bool:
+    return False
 
 
 class _Output(asyncio.BaseProtocol):

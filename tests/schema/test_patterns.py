@@ -96,3 +96,23 @@ def test_every_text_is_translated_or_refused(pattern: str) -> None:
     except ValueError:
         return
     re.compile(translated)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "taken", "refused"),
+    [
+        ("^[+--]$", "+,-", ".0"),
+        ("^[--a]$", "-.0Aa", ",b"),
+        (r"^[\d-x]$", "09-x", "w."),
+        (r"^[\d-x-z]$", "5-xyz", "w"),
+        ("^[a-c-]$", "abc-", "d"),
+        ("^[^-a]$", "b", "-a"),
+    ],
+)
+def test_hyphens_in_a_class_are_ranges_or_themselves(pattern: str, taken: str, refused: str) -> None:
+    """Spec: ECMA-262; two hyphens side by side say nothing else in Python either."""
+    match = re.compile(python_pattern(pattern)).search
+    assert all(map(match, taken))
+    assert not any(map(match, refused))
+    with pytest.raises(ValueError, match="a range up to"):
+        python_pattern(r"[+-\d]")

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-import leanmcp.run
 from leanmcp import Context, MCPServer, tool
 from leanmcp.types import ToolAnnotations
+from tests.support.spec import request
 
 
 class Counter:
@@ -75,7 +75,7 @@ def names(mcp: MCPServer) -> list[str]:
 
 
 def call(mcp: MCPServer, name: str, **arguments: Any) -> str:
-    answer = asyncio.run(leanmcp.run.request(mcp, "tools/call", {"name": name, "arguments": arguments}))
+    answer = asyncio.run(request(mcp, "tools/call", {"name": name, "arguments": arguments}))
     assert not answer["result"]["isError"], answer
     return str(answer["result"]["content"][0]["text"])
 

@@ -17,8 +17,8 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-import leanmcp.run
 from leanmcp import Field, MCPServer, Model
+from tests.support.spec import request
 
 if TYPE_CHECKING:
     from somewhere import Elsewhere  # type: ignore[import-not-found]
@@ -163,7 +163,7 @@ ZOO: dict[str, tuple[Any, Any, Any]] = {
 
 
 def invoke(mcp: MCPServer, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    answer = asyncio.run(leanmcp.run.request(mcp, "tools/call", {"name": name, "arguments": arguments}))
+    answer = asyncio.run(request(mcp, "tools/call", {"name": name, "arguments": arguments}))
     result: dict[str, Any] = answer["result"]
     return result
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from .spec import check_response
+from .spec import read
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = "2026-07-28"
@@ -81,9 +81,7 @@ def http_server(target: str | Path, *options: str, **variables: str) -> Iterator
             raise AssertionError(f"the server did not start: {started}")
         yield HTTPProcess(process, int(match[1]), started)
     finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate(timeout=DEADLINE)
+        _end(process)
 
 
 class HTTPProcess:
@@ -119,8 +117,17 @@ def stdio_server(target: str | Path, **variables: str) -> Iterator[subprocess.Po
     try:
         yield process
     finally:
-        if process.poll() is None:
-            process.kill()
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a server the way its host does, so that it can write what it measured; kill one that does not end."""
+    if process.poll() is None:
+        process.terminate()
+    try:
+        process.communicate(timeout=1.0)
+    except subprocess.TimeoutExpired:
+        process.kill()
         process.communicate(timeout=DEADLINE)
 
 
@@ -137,5 +144,5 @@ def run_stdio(target: str | Path, data: bytes, **variables: str) -> tuple[list[d
         env=environment() | variables,
         cwd=ROOT,
     )
-    messages = [check_response(msgspec.json.decode(line)) for line in done.stdout.splitlines()]
+    messages = [read(line) for line in done.stdout.splitlines()]
     return messages, done.stderr.decode(), done.returncode

@@ -24,6 +24,7 @@ RESULTS = {
     "tools/list": "ListToolsResultResponse",
     "tools/call": "CallToolResultResponse",
 }
+MEMBERS = {"supportedVersions": "server/discover", "tools": "tools/list", "content": "tools/call"}
 ERRORS = {
     -32020: "HeaderMismatchError",
     -32021: "MissingRequiredClientCapabilityError",
@@ -59,10 +60,28 @@ def check_response(message: dict[str, Any], method: str | None = None) -> dict[s
         else:
             validator("Error").validate(message["error"])
             validator(error or "Error").validate(message["error"])
-    elif method in RESULTS:
-        validator(RESULTS[method]).validate(message)
     else:
-        validator("Result").validate(message["result"])
+        validator(RESULTS[method or _method_of(message["result"])]).validate(message)
+    return message
+
+
+def _method_of(result: dict[str, Any]) -> str:
+    """Return the method that a result answers, told by the member that only its results have."""
+    return next(method for member, method in MEMBERS.items() if member in result)
+
+
+def read(data: bytes) -> Any:
+    """Return the message that `data` holds, a response or a notification, after holding it against the schema.
+
+    Raises:
+        jsonschema.ValidationError: it does not fit.
+    """
+    message = msgspec.json.decode(data)
+    if "method" not in message:
+        return check_response(message)
+    if AVAILABLE:
+        validator("JSONRPCNotification").validate(message)
+        validator("ServerNotification").validate(message)
     return message
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 import socket
 import struct
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import Any, NamedTuple, Self
 
 from .processes import DEADLINE
-from .spec import check_response
+from .spec import read
 
 _STATUS = re.compile(rb"HTTP/1\.1 ([1-5][0-9]{2}) [ -~]*")
 _FIELD = re.compile(rb"([!-9;-~]+): ([!-~](?:[ -~]*[!-~])?)")
@@ -26,7 +24,7 @@ class Answer(NamedTuple):
     @property
     def message(self) -> Any:
         """The body as JSON, held against the specification's schema."""
-        return check_response(msgspec.json.decode(self.body))
+        return read(self.body)
 
     @property
     def code(self) -> int:
@@ -53,19 +51,19 @@ class Wire:
         self.socket.connect(("127.0.0.1", port))
         self._data = b""
 
-    def __enter__(self) -> Wire:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.socket.close()
 
-    def send(self, *pieces: bytes) -> Wire:
+    def send(self, *pieces: bytes) -> Self:
         """Send octets."""
         for piece in pieces:
             self.socket.sendall(piece)
         return self
 
-    def half_close(self) -> Wire:
+    def half_close(self) -> Self:
         """End the output, and go on reading."""
         self.socket.shutdown(socket.SHUT_WR)
         return self

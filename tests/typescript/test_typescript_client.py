@@ -1,4 +1,4 @@
-"""The TypeScript SDK's client lists and calls the bookshop, over stdio and over HTTP, in revision 2026-07-28.
+"""The TypeScript SDK's client lists and calls the examples, over stdio and over HTTP, in revision 2026-07-28.
 
 Skipped where Node or the package cannot be had; both are installed once, see `tests/conformance/node.py`.
 """
@@ -13,12 +13,24 @@ import msgspec
 import pytest
 
 from tests.conformance.node import CannotInstall, find_node, install
+from tests.support.example_calls import CALLS, check, path_of, sent
 from tests.support.processes import DEADLINE, ROOT, VERSION, environment, http_server, stdio_command
 
 BOOKSHOP = ROOT / "examples" / "bookshop" / "server.py"
-SCRIPT = Path(__file__).with_name("bookshop_client.mjs")
+SCRIPT = Path(__file__).with_name("call_tools.mjs")
 CLIENT = "@modelcontextprotocol/client@2.4.0"
 CLIENT_NODE_MAJOR = 20
+LARGE = "ж" * 500_000
+PTOLEMY = {"title": "Almagest", "author": "Ptolemy", "year": 150}
+PLAN = {
+    "search": ("search_books", {"query": "dune", "limit": 5}),
+    "stock": ("check_stock", {"title": "Dune"}),
+    "tooMany": ("search_books", {"query": "dune", "limit": 999}),
+    "tooEarly": ("add_book", {"book": PTOLEMY}),
+    "unknown": ("search_book", {"query": "dune"}),
+    "large": ("search_books", {"query": LARGE}),
+}
+TITLES = [f"Volume {number}" for number in range(50)]
 
 
 @pytest.fixture(scope="module")
@@ -34,18 +46,37 @@ def script() -> list[str]:
 def report(script: list[str], request: pytest.FixtureRequest) -> dict[str, Any]:
     """What the client got, over each transport, with the version found by server/discover and with it pinned."""
     transport, _, pinned = request.param.partition(" ")
-    mode = VERSION if pinned else "auto"
+    plan = {
+        "calls": [{"name": tool, "arguments": arguments} for tool, arguments in PLAN.values()],
+        "together": [{"name": "check_stock", "arguments": {"title": title}} for title in TITLES],
+    }
+    found = _run(script, VERSION if pinned else "auto", transport, BOOKSHOP, plan)
+    return {**found, **dict(zip(PLAN, found["results"], strict=True))}
+
+
+def _run(script: list[str], mode: str, transport: str, server: str | Path, plan: dict[str, Any]) -> dict[str, Any]:
     if transport == "stdio":
-        return _run([*script, mode, "stdio", *stdio_command(BOOKSHOP)])
-    with http_server(BOOKSHOP) as server:
-        return _run([*script, mode, "http", server.url])
+        return _report([*script, mode, "stdio", *stdio_command(server)], plan)
+    with http_server(server) as running:
+        return _report([*script, mode, "http", running.url], plan)
 
 
-def _run(command: list[str]) -> dict[str, Any]:
-    done = subprocess.run(command, capture_output=True, timeout=DEADLINE, env=environment(), cwd=ROOT)
+def _report(command: list[str], plan: dict[str, Any]) -> dict[str, Any]:
+    done = subprocess.run(
+        command, input=msgspec.json.encode(plan), capture_output=True, timeout=DEADLINE, env=environment(), cwd=ROOT
+    )
     assert done.returncode == 0, done.stderr.decode()
     report: dict[str, Any] = msgspec.json.decode(done.stdout)
     return report
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize("example", CALLS)
+def test_every_tool_of_every_example_is_listed_and_called(script: list[str], example: str, transport: str) -> None:
+    """Spec: server/tools; content blocks, structured content that the client checks, errors and handles."""
+    found = _run(script, "auto", transport, path_of(example), {"calls": sent(CALLS[example])})
+    assert found["version"] == VERSION
+    check(example, found["tools"], [answer["result"] for answer in found["results"]])
 
 
 def test_client_speaks_the_modern_revision(report: dict[str, Any]) -> None:
@@ -95,9 +126,10 @@ def test_unknown_tool_is_a_protocol_error(report: dict[str, Any]) -> None:
 
 def test_fifty_calls_at_once_each_get_their_own_answer(report: dict[str, Any]) -> None:
     """Ours."""
-    assert report["parallel"] == [f"Volume {number}" for number in range(50)]
+    answered = [answer["result"]["structuredContent"]["title"] for answer in report["together"]]
+    assert answered == TITLES
 
 
 def test_a_megabyte_goes_in_and_comes_out(report: dict[str, Any]) -> None:
     """Ours."""
-    assert report["large"] is True
+    assert LARGE in report["large"]["result"]["content"][0]["text"]

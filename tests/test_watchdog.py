@@ -1,0 +1,144 @@
+"""The watchdog names the tool that holds the event loop, and nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from leanmcp import MCPServer
+from leanmcp.watchdog import LoopWatchdog
+from tests.support.lines import Lines, run
+from tests.support.processes import call
+
+THRESHOLD = 0.1  # seconds; the default is 1
+
+
+def watched(mcp: MCPServer, caplog: pytest.LogCaptureFixture, *tools: str, wait: float = 0.0) -> list[str]:
+    """Call tools one after the other under a watchdog; return what it logged."""
+
+    async def conversation(lines: Lines) -> None:
+        watchdog = LoopWatchdog(mcp.tool_codes, THRESHOLD)
+        watchdog.start()
+        await asyncio.sleep(THRESHOLD)  # it beats
+        for number, tool in enumerate(tools):
+            assert "result" in await lines.send(call(tool, {}, number)).answer(number)
+            await asyncio.sleep(THRESHOLD)
+        await asyncio.sleep(wait)
+        watchdog.stop()
+
+    with caplog.at_level(logging.WARNING):
+        run(mcp, conversation)
+    return list(caplog.messages)
+
+
+def _wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def wrapper() -> str:
+        text: str = await function()
+        return text
+
+    return wrapper
+
+
+async def sleepy() -> str:
+    """Block, some frames below the tool."""
+
+    def deeper() -> None:
+        time.sleep(4 * THRESHOLD)
+
+    deeper()
+    return "slept"
+
+
+class Methods:
+    """Tools may be methods."""
+
+    async def sleepy(self) -> str:
+        """Block."""
+        time.sleep(4 * THRESHOLD)
+        return "slept"
+
+
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [
+        (sleepy, {}),
+        (_wrapped(sleepy), {}),
+        (functools.partial(sleepy), {}),
+        (Methods().sleepy, {}),
+        (lambda: time.sleep(4 * THRESHOLD), {"thread": False}),
+    ],
+)
+def test_a_tool_that_holds_the_loop_is_named_with_the_time(
+    caplog: pytest.LogCaptureFixture, function: Callable[..., Any], options: dict[str, Any]
+) -> None:
+    """Ours: FIELD 11; while it holds it, and once more with the time when it has let go."""
+    mcp = MCPServer("watched")
+    mcp.add_tool(function, "culprit", **options)
+    holds, held = watched(mcp, caplog, "culprit")
+    assert re.match(r"tool 'culprit' \(at \S+test_watchdog\.py:\d+\) holds the event loop for more than 0\.1 s", holds)
+    assert "make it a plain `def`" in holds
+    match = re.match(r"tool 'culprit' \(.*\) held the event loop for (\d\.\d) s", held)
+    assert match is not None
+    assert 0.3 <= float(match[1]) <= 2
+
+
+def test_a_tool_is_named_each_time_and_only_once_for_each(caplog: pytest.LogCaptureFixture) -> None:
+    """Ours: two lines for each time, however long it is."""
+    mcp = MCPServer("watched")
+    mcp.add_tool(sleepy, "culprit")
+    assert len(watched(mcp, caplog, "culprit", "culprit")) == 4
+
+
+def test_tools_in_threads_and_tools_that_wait_are_never_blamed(caplog: pytest.LogCaptureFixture) -> None:
+    """Ours: they hold nobody up."""
+    mcp = MCPServer("watched")
+
+    @mcp.tool
+    def in_thread() -> str:
+        time.sleep(5 * THRESHOLD)
+        return "slept"
+
+    @mcp.tool
+    async def waiting() -> str:
+        await asyncio.sleep(5 * THRESHOLD)
+        return "slept"
+
+    assert watched(mcp, caplog, "in_thread", "waiting") == []
+
+
+def test_a_callback_is_not_blamed_on_a_tool(caplog: pytest.LogCaptureFixture) -> None:
+    """Ours: what is no tool is named by its place."""
+    mcp = MCPServer("watched")
+
+    @mcp.tool
+    async def innocent() -> str:
+        asyncio.get_running_loop().call_soon(time.sleep, 4 * THRESHOLD)
+        await asyncio.sleep(0)
+        return "ok"
+
+    messages = watched(mcp, caplog, "innocent")
+    assert len(messages) == 2
+    assert all(message.startswith("code outside of tools") for message in messages)
+
+
+def test_a_watchdog_that_was_stopped_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """Ours: neither its timer nor its thread is left."""
+
+    async def main() -> None:
+        watchdog = LoopWatchdog(dict, THRESHOLD)
+        watchdog.start()
+        watchdog.stop()
+        time.sleep(3 * THRESHOLD)
+        await asyncio.sleep(0)
+
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(main())
+    assert caplog.messages == []

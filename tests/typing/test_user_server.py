@@ -1,0 +1,109 @@
+"""What a type checker tells our user: nothing where the code is right, and where it is wrong what is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from leanmcp import run
+from tests.conformance.node import CannotInstall, find_node, install
+from tests.support.processes import ROOT, environment
+from tests.typing import user_server
+
+USER_SERVER = ROOT / "tests" / "typing" / "user_server.py"
+PYRIGHT = "pyright@1.1.406"
+PYRIGHT_NODE_MAJOR = 14
+CHECK_TIMEOUT = 120.0  # seconds; mypy without its cache reads the whole project
+
+USES = """
+from tests.typing.user_server import Book, Shelf, baskets, empty_brackets, mcp, options, plain
+
+reveal_type(plain)
+reveal_type(options)
+reveal_type(Shelf.count)
+reveal_type(baskets.get("x"))
+right: int = plain(1)
+"""
+MISTAKES = {
+    'plain("1")': "int",
+    "wrong: str = plain(1)": "str",
+    'Book(title="Dune")': "year",
+    'mcp.tool(titel="x")': "overload",
+    'mcp.tool(nullable="type")': "overload",
+    "mcp.tool(extra_args='drop')": "tool",
+    'type(mcp)("x", nullable="none")': "none",
+}
+
+
+@pytest.fixture
+def uses(tmp_path: Path) -> Path:
+    """A file that uses the server rightly, and then makes each mistake on a line of its own."""
+    file = tmp_path / "uses.py"
+    file.write_text("\n".join([USES, *MISTAKES, ""]))
+    return file
+
+
+def check(*command: str) -> str:
+    """Run a type checker in the project; return what it prints."""
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=CHECK_TIMEOUT, env=environment(), cwd=ROOT, check=False
+    )
+    return done.stdout + done.stderr
+
+
+def complaints(output: str, file: Path) -> list[str]:
+    """Return the errors about one file, in order."""
+    return [line for line in output.splitlines() if file.name in line and "error" in line]
+
+
+def test_mypy_is_silent_about_right_code_and_names_each_mistake(uses: Path) -> None:
+    """Ours: decorators keep signatures, options are typed; `mypy --strict`."""
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    output = check(sys.executable, "-m", "mypy", "--strict", str(USER_SERVER), str(uses))
+    assert complaints(output, USER_SERVER) == []
+    for signature in ("def (a: int, b: int =) -> int", "def (query: str, region: str, genre:", "dict[str, int]"):
+        assert f'Revealed type is "{signature}' in output
+    assert '"def (self: tests.typing.user_server.Shelf, genre: tests.typing.user_server.Genre) -> int"' in output
+    check_mistakes(complaints(output, uses))
+
+
+def test_pyright_is_silent_about_right_code_and_names_each_mistake(uses: Path) -> None:
+    """Ours: the same for the checker inside many editors."""
+    try:
+        pyright = [str(find_node(PYRIGHT_NODE_MAJOR)), str(install("pyright", PYRIGHT) / "pyright" / "index.js")]
+    except CannotInstall as error:
+        pytest.skip(f"no pyright: {error}")
+    output = check(*pyright, "--pythonpath", sys.executable, str(USER_SERVER), str(uses))
+    assert complaints(output, USER_SERVER) == []
+    for signature in (
+        "(a: int, b: int = 1) -> int",
+        "(query: ",
+        "(self: Shelf, genre: Genre) -> int",
+        "dict[str, int]",
+    ):
+        assert f'is "{signature}' in output
+    check_mistakes(complaints(output, uses))
+
+
+def check_mistakes(errors: list[str]) -> None:
+    """Every mistake has its error, on its line, and nothing else has one."""
+    first = USES.count("\n") + 2
+    lines = {int(error.split("uses.py:")[1].split(":")[0]) - first for error in errors}
+    assert lines == set(range(len(MISTAKES))), errors
+    for number, word in enumerate(MISTAKES.values()):
+        assert any(f"uses.py:{first + number}:" in error and word in error.lower() for error in errors), (word, errors)
+
+
+def test_the_server_of_the_type_checkers_runs() -> None:
+    """Ours: what is clean for a checker is no fiction."""
+    listed = asyncio.run(run.request(user_server.mcp, "tools/list", {}))["result"]["tools"]
+    names = [tool["name"] for tool in listed]
+    assert names[:3] == ["plain", "empty_brackets", "everything"]
+    assert names[-2:] == ["count", "shelf_names"]
+    arguments = {"query": "q", "region": "r", "limit": 2}
+    result = asyncio.run(run.request(user_server.mcp, "tools/call", {"name": "everything", "arguments": arguments}))
+    assert result["result"]["structuredContent"] == {"result": ["q", "r"]}
