@@ -92,6 +92,8 @@ class _Automaton:
             return self.read(argument[3])
         if code in (codes.MAX_REPEAT, codes.MIN_REPEAT):
             return self._repeat(*argument)
+        if code is codes.GROUPREF_EXISTS:
+            return _either([self.read(branch) for branch in argument[1:] if branch is not None])
         if code is codes.GROUPREF:
             return self.loop(self.position(ANY), 1)
         return Counter(), Counter(), 1  # an anchor or a look-around

@@ -82,6 +82,9 @@ REQUIRED = "Field required"
 NOT_FINITE = "Input should be a finite number"
 TOO_DEEP = "Input is nested too deeply"
 DUPLICATE_ITEMS = "List items should be unique"
+NOT_PERMITTED = "Input is not permitted here"
+TOO_COMPLEX = "Input takes too many steps to check"
+NOT_JSON = "Input should be plain JSON"
 TYPES = {
     "string": "a valid string",
     "integer": "a valid integer",
@@ -144,6 +147,46 @@ def unknown_name(name: str, accepted: Sequence[str]) -> str:
     if close:
         text += f"; did you mean {quoted(next(n for n in accepted if n.lower() == close[0]))}?"
     return text
+
+
+def bad_name(message: str) -> str:
+    """Say why the name of a member is refused."""
+    if message == NOT_PERMITTED:
+        return "Name is not permitted"
+    return f"Name is not permitted: {message.replace('Input', 'Name', 1)}"
+
+
+def required_with(name: str) -> str:
+    """Ask for a member because another one is there."""
+    return f"{REQUIRED} beside {quoted(name)}"
+
+
+def contained(name: str, limit: int, actual: int) -> str:
+    """Say how many items of a list should be of a kind."""
+    return f"List should contain {_count(name, limit, 'item')} as 'contains' describes, not {actual}"
+
+
+def several_fit(titles: Sequence[str]) -> str:
+    """Refuse a value that more than one alternative takes where exactly one should."""
+    return f"Input should fit exactly one alternative, but fits {len(titles)}: {', '.join(titles[:MAX_NAMES])}"
+
+
+def excluded(sentence: str) -> str:
+    """Turn what a value should be into what it should not be."""
+    if sentence.startswith("Input should be "):
+        return f"Input should not be {sentence.removeprefix('Input should be ')}"
+    return "Input should not fit what 'not' describes"
+
+
+def excluded_names(names: Sequence[str]) -> str:
+    """Refuse members that may not be there, or not together."""
+    shown = " and ".join(map(quoted, names[:MAX_NAMES]))
+    return f"Input should not have {shown}{' together' if len(names) > 1 else ''}"
+
+
+def one_required(names: Sequence[str]) -> str:
+    """Ask for one of several members."""
+    return f"Input should have {_either([quoted(name) for name in names[:MAX_NAMES]])}"
 
 
 def _count(name: str, limit: int, noun: str) -> str:

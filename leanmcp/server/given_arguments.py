@@ -27,6 +27,7 @@ __all__ = ["GivenArguments", "given_output"]
 UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeError)
 WHOLE = "arguments"  # a sole parameter of this name takes all arguments as they are
 KINDS = inspect.Parameter
+UNIONS = ("anyOf", "oneOf", "allOf")
 Convert = Callable[[Any], Any]
 
 
@@ -46,7 +47,7 @@ class GivenArguments:
 
     Raises:
         TypeError: the function's parameters do not fit the schema.
-        ValueError: a keyword that cannot be enforced.
+        ValueError: no JSON Schema, or one that cannot be enforced.
     """
 
     positional = False
@@ -65,8 +66,10 @@ class GivenArguments:
         self.input_schema = self._given.schema
         if self.input_schema.get("type") != "object":
             raise ValueError(f'{label} must have "type": "object" at its root')
-        if "anyOf" in self.input_schema:
-            logger.warning("%s has anyOf at its root; some model vendors refuse the whole list of tools for it", label)
+        for keyword in UNIONS:
+            if keyword in self.input_schema:
+                hint = "some model vendors refuse the whole list of tools for it"
+                logger.warning("%s has %s at its root; %s", label, keyword, hint)
         source = Source(function, tool_name, context_type, given=True)
         self.context_parameter = source.context_parameter
         self.return_annotation = source.return_annotation
@@ -105,8 +108,8 @@ class GivenArguments:
         Raises:
             msgspec.DecodeError, RecursionError: the bytes are no JSON, or the schema refuses them.
         """
-        arguments = self._read(raw)
-        if isinstance(arguments, list):
+        arguments: dict[str, Any] = msgspec.json.decode(raw)
+        if not self._given.takes(arguments) or self._convert(arguments):
             raise _Refused("refused by the published schema")
         return arguments
 
@@ -202,7 +205,7 @@ def given_output(
         wrap: results travel as `{"result": value}`, which is what the schema is about then.
 
     Raises:
-        ValueError: a keyword that cannot be enforced.
+        ValueError: no JSON Schema, or one that cannot be enforced.
     """
     given = compile_schema(schema, f"tool {tool_name!r}: output_schema")
 

@@ -6,6 +6,7 @@ so that `test_simple_text` has to stay first.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import struct
 import zlib
@@ -90,6 +91,15 @@ async def test_missing_capability(ctx: Context[Any]) -> str:
 
 
 @mcp.tool
+async def test_tool_with_progress(ctx: Context[Any]) -> str:
+    """Report three steps."""
+    for progress in (0, 50, 100):
+        await ctx.report_progress(progress, 100, f"Completed step {progress} of 100")
+        await asyncio.sleep(0.05)
+    return "All steps are done."
+
+
+@mcp.tool
 async def test_streaming_elicitation() -> str:
     """Answer at once; revision 2026-07-28 has no requests from server to client on a response stream."""
     return "Nothing was asked."
@@ -99,6 +109,36 @@ async def test_streaming_elicitation() -> str:
 async def test_logging_tool() -> str:
     """Answer a request that asked for no log messages with none."""
     return "Nothing was logged."
+
+
+ADDRESS = {
+    "$anchor": "addressDef",
+    "type": "object",
+    "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+}
+CONTACT = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {"address": ADDRESS},
+    "properties": {
+        "name": {"type": "string"},
+        "address": {"$ref": "#/$defs/address"},
+        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+        "phone": {"type": "string"},
+        "email": {"type": "string"},
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "additionalProperties": False,
+}
+
+
+@mcp.tool(input_schema=CONTACT)
+async def json_schema_2020_12_tool(arguments: dict[str, Any]) -> str:
+    """Take a contact, by a schema that uses much of JSON Schema 2020-12."""
+    return f"Contact: {', '.join(arguments)}"
 
 
 def _note(uri: str) -> EmbeddedResource:

@@ -41,10 +41,12 @@ SCENARIOS = (
     "tools-call-embedded-resource",
     "tools-call-mixed-content",
     "tools-call-error",
+    "tools-call-with-progress",
     "dns-rebinding-protection",
     "server-sse-multiple-streams",
     "http-header-validation",
     "http-custom-header-server-validation",
+    "json-schema-2020-12",
 )
 # The suite counts its own outgoing messages under this check, so that it passes without any server.
 SELF_MADE = "wire-schema-valid"

@@ -6,8 +6,7 @@ import asyncio
 import datetime
 import json
 import logging
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -20,8 +19,6 @@ from leanmcp import Context, Field, MCPServer, Model
 from leanmcp.server.given import compile_schema
 from leanmcp.types import CallToolResult, TextContent
 from tests.support.spec import request
-
-SUITE = Path(__file__).resolve().parents[3] / "shared" / "json-schema-test-suite" / "tests" / "draft2020-12"
 
 
 def faults(schema: dict[str, Any], value: Any) -> list[str]:
@@ -109,52 +106,43 @@ def test_union_at_the_root_is_warned_of(caplog: pytest.LogCaptureFixture) -> Non
 
 
 @pytest.mark.parametrize(
-    ("keyword", "value"),
+    ("keyword", "value", "words"),
     [
-        ("oneOf", [{}]),
-        ("allOf", [{}]),
-        ("not", {}),
-        ("if", {}),
-        ("then", {}),
-        ("else", {}),
-        ("patternProperties", {}),
-        ("unevaluatedProperties", False),
-        ("unevaluatedItems", False),
-        ("dependentRequired", {}),
-        ("dependentSchemas", {}),
-        ("dependencies", {}),
-        ("contains", {}),
-        ("minContains", 1),
-        ("maxContains", 1),
-        ("additionalItems", False),
-        ("$dynamicRef", "#x"),
-        ("$recursiveRef", "#"),
-        ("$dynamicAnchor", "x"),
-        ("$anchor", "x"),
-        ("$vocabulary", {}),
-        ("nullable", True),
-        ("discriminator", {}),
-        ("example", 1),
-        ("Type", "string"),
-        ("$id", "https://example.com/inner"),
-        ("$schema", "https://json-schema.org/draft/2020-12/schema"),
+        ("oneOf", [], "must be a list of schemas, one at least"),
+        ("not", [], "must be a schema"),
+        ("if", 5, "must be a schema"),
+        ("patternProperties", {"(": {}}, "cannot be enforced"),
+        ("dependentRequired", {"a": "b"}, "must be an object of lists"),
+        ("minContains", -1, "must be a whole number"),
+        ("$dynamicRef", "#x", "where there is no subschema"),
+        ("$anchor", "1x", "must be a plain name"),
+        ("$ref", "other.json", "nothing is fetched"),
+        ("$id", "x#y", "without a fragment"),
+        ("$schema", "https://example.com/mine", "names an unsupported dialect"),
+        ("$schema", "http://json-schema.org/draft-07/schema#", "changes the dialect"),
     ],
 )
-def test_keyword_beyond_ours_is_refused_with_its_pointer(keyword: str, value: Any) -> None:
+def test_what_cannot_be_enforced_is_refused_with_its_pointer(keyword: str, value: Any, words: str) -> None:
     """Ours: FIELD row 105, nothing is published that is not enforced."""
 
     async def tool(arguments: Any) -> None: ...
 
     schema = {"type": "object", "properties": {"a/b": {"items": {keyword: value}}}}
-    with pytest.raises(ValueError, match=r"cannot be enforced yet|only 2020-12") as caught:
+    with pytest.raises(ValueError, match=words) as caught:
         MCPServer("given").add_tool(tool, input_schema=schema)
-    assert f"tool 'tool': input_schema: {keyword!r} at /properties/a~1b/items/{keyword}" in str(caught.value)
+    assert str(caught.value).startswith("tool 'tool': input_schema: ")
+    assert f" at /properties/a~1b/items/{keyword}" in str(caught.value)
+
+
+@pytest.mark.parametrize("keyword", ["nullable", "discriminator", "example", "Type", "x-note"])
+def test_unknown_keywords_say_nothing(keyword: str) -> None:
+    """Spec: JSON Schema core 6.5: they are annotations, published with the rest."""
+    assert faults({"properties": {"a": {keyword: 1}}}, {"a": None}) == []
 
 
 @pytest.mark.parametrize(
     "schema",
     [
-        {"$schema": "http://json-schema.org/draft-07/schema#"},
         {"$schema": 5},
         {"$ref": "https://example.com/s.json"},
         {"$ref": "http://127.0.0.1:1/s.json#/$defs/a"},
@@ -173,7 +161,6 @@ def test_keyword_beyond_ours_is_refused_with_its_pointer(keyword: str, value: An
         {"type": [5]},
         {"type": None},
         {"enum": "a"},
-        {"enum": [1], "const": 1},
         {"minimum": "1"},
         {"minimum": True},
         {"multipleOf": 0},
@@ -183,7 +170,6 @@ def test_keyword_beyond_ours_is_refused_with_its_pointer(keyword: str, value: An
         {"maxItems": "1"},
         {"maxProperties": True},
         {"pattern": "("},
-        {"pattern": r"\p{L}"},
         {"pattern": 5},
         {"pattern": "a" * 1001},
         {"uniqueItems": 1},
@@ -205,11 +191,9 @@ def test_keyword_beyond_ours_is_refused_with_its_pointer(keyword: str, value: An
         {"$comment": []},
         {"format": 1},
         {"$defs": {"unused": {"oneOf": []}}},
-        {"anyOf": [{"items": {"type": "string"}}, {"items": {"type": "integer"}}]},
-        {"anyOf": [{"additionalProperties": {"type": "string"}}, {"additionalProperties": {"type": "integer"}}]},
     ],
 )
-def test_malformed_or_undecidable_schema_is_refused(schema: dict[str, Any]) -> None:
+def test_malformed_schema_is_refused(schema: dict[str, Any]) -> None:
     """Spec: basic/index, "Schema Validation" and "`$ref` Resolution"; nothing is ever fetched (FIELD row 106)."""
     with pytest.raises(ValueError, match=r"^s: "):
         compile_schema(schema, "s")
@@ -235,7 +219,7 @@ def test_schema_has_bounds() -> None:
     with pytest.raises(ValueError, match="subschemas"):
         compile_schema({"properties": {str(n): {} for n in range(10_001)}}, "s")
     chain: dict[str, Any] = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(300)}
-    with pytest.raises(ValueError, match="without end"):
+    with pytest.raises(ValueError, match="over 200 subschemas for one value"):
         compile_schema({"$defs": chain | {"d300": {}}, "$ref": "#/$defs/d0"}, "s")
     const: Any = 1
     for _ in range(40):
@@ -245,38 +229,6 @@ def test_schema_has_bounds() -> None:
 
 
 # Enforcement --------------------------------------------------------------------------------------------------------
-
-
-def suite_groups() -> Iterator[Any]:
-    """Yield every group of the official suite."""
-    if not SUITE.is_dir():
-        reason = "the JSON Schema test suite is not beside this project"
-        yield pytest.param({}, id="suite", marks=pytest.mark.skip(reason=reason))
-    for file in sorted(SUITE.glob("*.json")):
-        for number, group in enumerate(json.loads(file.read_text())):
-            yield pytest.param(group, id=f"{file.stem}-{number}")
-
-
-@pytest.mark.parametrize("group", list(suite_groups()))
-def test_verdicts_are_those_of_the_official_suite(group: dict[str, Any]) -> None:
-    """Spec: JSON Schema 2020-12; each schema that is accepted is enforced exactly."""
-    try:
-        compiled = compile_schema(group["schema"], "s")
-    except (TypeError, ValueError):
-        return  # refused at registration, which promises nothing
-    for test in group["tests"]:
-        assert (compiled.faults(test["data"]) == []) is test["valid"], test["description"]
-
-
-def test_much_of_the_official_suite_is_accepted() -> None:
-    """Ours: a change that refuses everything would pass the test above."""
-    accepted = 0
-    for group in suite_groups():
-        try:
-            accepted += compile_schema(group.values[0]["schema"], "s") is not None
-        except (TypeError, ValueError, KeyError):
-            continue
-    assert accepted >= 150 or not SUITE.is_dir()
 
 
 NAMES = st.sampled_from(["a", "b", "kind"])
@@ -314,6 +266,9 @@ def schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         "items": inner,
         "prefixItems": st.lists(inner, min_size=1, max_size=2),
         "anyOf": st.lists(inner, min_size=1, max_size=3),
+        "oneOf": st.lists(inner, min_size=1, max_size=3),
+        "not": inner,
+        "contains": inner,
         "$ref": st.sampled_from(["#", "#/$defs/n", "#/$defs/m"]),
         "title": st.just("T"),
     }
@@ -358,7 +313,11 @@ def test_verdicts_agree_with_jsonschema(schema: dict[str, Any], definitions: dic
         ({"uniqueItems": True}, [1, 1.0], [": List items should be unique"]),
         ({"minProperties": 1}, {}, [": Object should have at least 1 member after validation, not 0"]),
         ({"properties": {"a": False}}, {"a": 1}, ["a: Input is not permitted here"]),
-        ({"propertyNames": {"maxLength": 1}}, {"ab": 1}, ["ab: String should have at most 1 character"]),
+        (
+            {"propertyNames": {"maxLength": 1}},
+            {"ab": 1},
+            ["ab: Name is not permitted: String should have at most 1 character"],
+        ),
         (
             {"properties": {"query": {}}, "additionalProperties": False},
             {"qurey": 1},
@@ -397,7 +356,7 @@ SHAPES = {
         ({"kind": "list", "of": [{"kind": "end"}, None]}, []),
         ({"kind": "list", "of": [{"kind": "leaf", "n": "x"}]}, ["of[0].n: Input should be a valid integer"]),
         ({"kind": "lst"}, ["kind: Input should be 'list', 'leaf' or 'end'"]),
-        ({}, ["kind: Input should be 'list', 'leaf' or 'end'"]),
+        ({}, ["kind: Field required; Input should be 'list', 'leaf' or 'end'"]),
         ({"kind": 5}, ["kind: Input should be 'list', 'leaf' or 'end'"]),
     ],
 )
@@ -420,13 +379,13 @@ def test_no_depth_and_no_breadth_stops_the_check() -> None:
 
 
 def test_doubling_references_stay_cheap() -> None:
-    """Ours: branches that could be walked twice each are refused, so that nothing grows with 2 to the depth."""
-    schema = {
-        "$defs": {f"d{n}": {"anyOf": [{"items": {"$ref": f"#/$defs/d{n + 1}"}}] * 2} for n in range(30)} | {"d30": {}},
-        "$ref": "#/$defs/d0",
-    }
-    with pytest.raises(ValueError, match="2 branches for one array"):
-        compile_schema(schema, "s")
+    """Ours: what grows with 2 to the depth ends with the steps that a check may take."""
+    branches = [{"items": {"$ref": "#/$defs/d"}, "minItems": 1}, {"items": {"$ref": "#/$defs/d"}, "maxItems": 3}]
+    value: Any = [5]
+    for _ in range(40):
+        value = [value]
+    schema = {"$defs": {"d": {"type": "array", "oneOf": branches}}, "$ref": "#/$defs/d"}
+    assert faults(schema, value) == [": Input takes too many steps to check"]
 
 
 # The function -------------------------------------------------------------------------------------------------------
@@ -638,7 +597,7 @@ def test_output_options_that_contradict_are_refused() -> None:
         mcp.add_tool(tool, output_schema=SCORES, structured_output=False)
     with pytest.raises(TypeError, match="wrap_result"):
         mcp.add_tool(untyped, wrap_result=True)
-    with pytest.raises(ValueError, match="output_schema: 'oneOf' at /oneOf"):
+    with pytest.raises(ValueError, match="output_schema: 'oneOf' at /oneOf must be"):
         mcp.add_tool(tool, output_schema={"oneOf": []})
 
 
