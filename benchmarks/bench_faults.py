@@ -1,8 +1,8 @@
 """What faults cost: memory, CPU and time of a leanmcp server that is misused in each way that RELIABILITY lists.
 
-In: options. Out: a Markdown table on standard output, `measure | figure | goal | holds`, and with `--json FILE` the same
-as data. The server is a child process on one core of its own; the clients of each row share the others. Everything goes
-to 127.0.0.1, is bounded in number and time, and ends by itself.
+In: options. Out: a Markdown table on standard output, and with `--json FILE` the same as data. The server is a child
+process on a core of its own; the clients of each row share the others. Everything goes to 127.0.0.1, is bounded in
+number and time, and ends by itself.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ class Process:
         }
         target = str(TARGETS / "leanmcp_faults.py")
         command = [target] if settings.drain else ["-m", "leanmcp", "run", target, *options]
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  it is closed by `end`
         piped = subprocess.PIPE if pipes else subprocess.DEVNULL
         self.process = subprocess.Popen(
             [sys.executable, *command],
@@ -224,9 +224,12 @@ class HTTPServer(Process):
 
     def __init__(self, settings: Settings = DEFAULT) -> None:
         super().__init__("--http", "--port", "0", settings=settings)
-        until(lambda: _PORT.search(self.log().decode()) is not None)
+        until(lambda: _PORT.search(self.log().decode()) is not None or self.process.poll() is not None)
         match = _PORT.search(self.log().decode())
-        assert match is not None
+        if match is None:
+            text = self.log().decode()[-500:]
+            self.end()
+            raise RuntimeError(f"the server did not start: {text}")
         self.port = int(match[1])
         self.started_with = len(self.log())
         with self.connect() as sock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,31 +25,39 @@ from benchmarks.faults_base import (
 
 
 def answers(options: Options) -> Iterator[Row]:
-    """Ten answers of 20 MB that nobody reads, then clients that leave."""
-    size = 20_000_000
-    wire = 2 * size  # the text is there twice: as content and as structured content
+    """Ten answers of 20 MB that nobody reads, then clients that leave; idle ones connect in between."""
     rounds = 2 if options.quick else 5
-    with http_server() as server:
-        before = server.rss()
-        unread = after = 0
-        for _ in range(rounds):
-            socks = [server.connect(post("blob", size=size // 2), receive_buffer=4096) for _ in range(10)]
-            for sock in socks:
-                sock.recv(1)
-            time.sleep(0.5)
-            unread = max(unread, server.rss() - before)
-            open_before = server.descriptors()
-            close_all(socks)
-            until(lambda: server.descriptors() <= open_before - 10)
-            time.sleep(0.3)
-            after = max(after, server.rss() - before)
-        yield at_most("ten unread answers of 20 MB: memory", unread / (10 * wire / 2), 1.3, "×")
-        yield at_most(f"ten unread answers, {rounds} rounds: memory once clients left", after / MB, 32, "MB")
-        with server.connect() as sock:
-            started = time.perf_counter()
-            sock.sendall(post("blob", size=size // 2))
-            assert len(receive(sock)) > size
-            yield at_most("a read answer of 20 MB: time", time.perf_counter() - started, 1, "s")
+    for name, request in (("text", post("blob", size=10_000_000)), ("list", post("rows", count=260_000))):
+        with http_server() as server:
+            before = server.rss()
+            held: list[socket.socket] = []
+            unread, after = 0, 0
+            for _ in range(rounds):
+                socks = [server.connect(request, receive_buffer=4096) for _ in range(10)]
+                for sock in socks:
+                    sock.recv(1)
+                time.sleep(0.5)
+                unread = max(unread, server.rss() - before)
+                held += server.connect_many(50)
+                _leave(server, socks)
+                after = max(after, server.rss() - before)
+            close_all(held)
+            with server.connect() as sock:
+                started = time.perf_counter()
+                sock.sendall(request)
+                size = len(receive(sock))
+                seconds = time.perf_counter() - started
+            label = f"ten unread answers of {size / 1e6:.0f} MB, {name}"
+            yield at_most(f"{label}: memory", unread / (10 * size), 1.3, "x")
+            yield at_most(f"{label}: left after {rounds} rounds", after / MB, 32, "MB")
+            yield at_most(f"one that is read, {name}: time", seconds, 1, "s")
+
+
+def _leave(server: HTTPServer, socks: list[socket.socket]) -> None:
+    left = server.descriptors() - len(socks)
+    close_all(socks)
+    until(lambda: server.descriptors() <= left)
+    time.sleep(0.3)
 
 
 def bodies(options: Options) -> Iterator[Row]:
@@ -62,13 +71,12 @@ def bodies(options: Options) -> Iterator[Row]:
         figure = f"{said[9:12].decode()} after {seconds * 1000:.1f} ms, {(server.rss() - before) / MB:+.2f} MB"
         yield Row("10 MB body, none of it sent", figure, "413 before reading", said.startswith(b"HTTP/1.1 413"))
         size = 4 * MB - 400
+        server.forget_peak()
+        before = server.rss()
         for _ in range(2 if options.quick else 5):
-            server.forget_peak()
-            before = server.rss()
             with server.connect(post("length", text="x" * size)) as sock:
                 assert str(size).encode() in receive(sock)
-            peak = server.peak() - before
-        yield at_most("4 MB body: peak", peak / size, 3, "×")
+        yield at_most("4 MB bodies, one after the other: peak", (server.peak() - before) / size, 3, "x")
 
 
 def slow(options: Options) -> Iterator[Row]:
@@ -109,7 +117,7 @@ def boom(options: Options) -> Iterator[Row]:
         before = server.log_growth()
         failing = _cpu_each(server, "boom", count)
         yield at_most("CPU of a failing call, HTTP", failing, 40, "µs", f" (a good one {cpu:.0f})")
-        yield at_most("failing call / good call, HTTP", failing / cpu, 2, "×")
+        yield at_most("failing call / good call, HTTP", failing / cpu, 2, "x")
         yield at_most(f"log of {count} failing calls, HTTP", (server.log_growth() - before) / 1000, 64, "kB")
         answer = ask(sock, post("boom"))["result"]
         masked = answer["isError"] and "secret" not in str(answer)

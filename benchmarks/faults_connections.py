@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
+import statistics
 import struct
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from benchmarks import load
 from benchmarks.faults_base import (
@@ -39,7 +41,8 @@ def held(options: Options) -> Iterator[Row]:
     count = options.count(2000)
     for name, octets, goal in (("silent", b"", 4), ("half head", _HALF_HEAD, 4), ("half body, 1 kB", _HALF_BODY, 8)):
         with http_server() as server:
-            yield from _holding(server, lambda: server.connect_many(count, octets), count, f"{name} connection", goal)
+            connect = partial(server.connect_many, count, octets)
+            yield from _holding(server, connect, count, f"{name} connection", goal)
 
 
 def idle(options: Options) -> Iterator[Row]:
@@ -71,21 +74,16 @@ def _holding(
     *,
     keep: bool = False,
 ) -> Iterator[Row]:
-    calm = server.good_client(1.5)
+    server.good_client(0.5)
     before = server.rss()
     socks = connect()
     yield at_most(f"memory of a {name}", (server.rss() - before) / count / 1024, goal, "KiB")
-    busy = server.good_client(1.5)
-    again = server.good_client(0.1)
-    assert again.calls
-    change = busy.p50_us / calm.p50_us - 1
-    yield Row(
-        f"good client, {count} {name}s: p50",
-        f"{busy.p50_us:.0f} µs, {change:+.0%} ({calm.p50_us:.0f} without)",
-        "±20 %",
-        change <= 0.2,
-    )
-    yield at_most(f"good client, {count} {name}s: p99", busy.p99_us / 1000, 20, "ms")
+    with http_server() as other:  # in turn with one that nobody else uses, so that a noisy second falls on both
+        samples = [(server.good_client(0.5), other.good_client(0.5)) for _ in range(3)]
+    ours, calm = (statistics.median(sample.p50_us for sample in column) for column in zip(*samples, strict=True))
+    figure = f"{ours:.0f} µs, {ours / calm - 1:+.0%} ({calm:.0f} without)"
+    yield Row(f"good client, {count} {name}s: p50", figure, "±20 %", ours <= calm * 1.2)
+    yield at_most(f"good client, {count} {name}s: p99", max(sample.p99_us for sample, _ in samples) / 1000, 20, "ms")
     if not keep:
         close_all(socks)
 
@@ -115,9 +113,23 @@ def stalled(options: Options) -> Iterator[Row]:
             most = 4 if small else (60 if name == "silent" else 30)
             holds = at_least <= seconds <= most and said.startswith(expected) and bool(said) == bool(expected)
             goal = f"{at_least:g} to {most} s" + (", 408" if expected else ", silently")
-            yield Row(
-                f"stalled {name} closed after", f"{seconds:.1f} s, {said[:12].decode() or 'silently'}", goal, holds
-            )
+            figure = f"{seconds:.1f} s, {said[:12].decode() or 'silently'}"
+            yield Row(f"stalled {name} closed after", figure, goal, holds)
+    yield from _stalled_together(options.count(2000))
+
+
+def _stalled_together(count: int) -> Iterator[Row]:
+    """Many that are over their time in the same second."""
+    with http_server(Settings(timeout=2)) as server, server.connect() as good:
+        socks = server.connect_many(count, _HALF_HEAD)
+        slowest, end = 0.0, time.perf_counter() + 4
+        while (now := time.perf_counter()) < end:
+            ask(good, post("echo", text="hello"))
+            slowest = max(slowest, time.perf_counter() - now)
+        told = sum(sock.recv(4096).startswith(b"HTTP/1.1 408") for sock in socks)
+        close_all(socks)
+        yield equal(f"{count} heads that stall together: answered 408", told, count)
+        yield at_most(f"{count} heads that stall together: slowest call of a good client", slowest * 1000, 50, "ms")
 
 
 def short(options: Options) -> Iterator[Row]:
@@ -199,7 +211,8 @@ def descriptors(options: Options) -> Iterator[Row]:
                 socks.append(server.connect(request))
             except OSError:
                 continue
-        served, rest = [], []
+        served: list[socket.socket] = []
+        rest: list[socket.socket] = []
         for sock in socks:
             (served if _answers(sock, 0.3 if len(rest) < 3 else 0.005) else rest).append(sock)
         cpu, lines, began = server.cpu(), server.log().count(b"\n"), time.perf_counter()

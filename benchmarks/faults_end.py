@@ -112,7 +112,7 @@ def with_slow_calls(options: Options) -> Iterator[Row]:
 
 
 def with_stuck_clients(options: Options) -> Iterator[Row]:
-    """SIGTERM with slow(60), a blocked thread, half a body, and a silent connection; then the same but for the calls."""
+    """SIGTERM with slow(60), a blocked thread, half a body, and a silent connection; the same without calls."""
     for calls in (True, False):
         with http_server(Settings(drain=_DRAIN)) as server:
             octets = [head("echo", 100) + b"{", b"", head("echo", 100)[:50]]

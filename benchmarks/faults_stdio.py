@@ -28,7 +28,10 @@ class StdioServer(Process):
         self._input, self._output = self.process.stdin.fileno(), self.process.stdout.fileno()
         os.set_blocking(self._input, False)
         self._rest = b""
-        self.talk(b"".join(line("echo", number, text="warm up") for number in range(300)), 300)
+        if len(self.talk(b"".join(line("echo", number, text="warm up") for number in range(300)), 300)) < 300:
+            text = self.log().decode()[-500:]
+            self.end()
+            raise RuntimeError(f"the server did not start: {text}")
         time.sleep(0.5)  # what is loaded once serving has started
 
     def talk(self, data: bytes, answers: int, timeout: float = DEADLINE) -> list[bytes]:
@@ -178,7 +181,7 @@ def long_line(options: Options) -> Iterator[Row]:
         server.forget_peak()
         before = server.rss()
         server.talk(line("length", 8, text="x" * size), 1)
-        yield at_most("stdio, line just under the limit of 16 MB: peak", (server.peak() - before) / size, 3.2, "×")
+        yield at_most("stdio, line just under the limit of 16 MB: peak", (server.peak() - before) / size, 3.2, "x")
 
 
 def bad_lines(options: Options) -> Iterator[Row]:
@@ -241,7 +244,7 @@ def boom(options: Options) -> Iterator[Row]:
         before = len(server.log())
         failing = _cpu_each(server, "boom", {}, count)
         yield at_most("CPU of a failing call, stdio", failing, 25, "µs", f" (a good one {good:.0f})")
-        yield at_most("failing call / good call, stdio", failing / good, 2, "×")
+        yield at_most("failing call / good call, stdio", failing / good, 2, "x")
         yield at_most(f"log of {count} failing calls, stdio", (len(server.log()) - before) / 1000, 64, "kB")
 
 

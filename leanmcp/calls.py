@@ -62,7 +62,7 @@ class CallTimeout:
 
     def __exit__(self, *_: object) -> None:
         self._timer.cancel()
-        for _ in range(self._cancels):
+        for _number in range(self._cancels):
             self._task.uncancel()
         self.cancelled = self._task.cancelling() > self._before
 

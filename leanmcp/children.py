@@ -45,27 +45,40 @@ async def run_child(
         TimeoutError: it ran longer than `timeout`.
         OSError: it cannot be started.
     """
-    transport, child = await asyncio.get_running_loop().subprocess_exec(
-        lambda: _Child(grace),
-        *command,
-        stdin=asyncio.subprocess.DEVNULL if input is None else asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=cwd,
-        env=env,
-        start_new_session=True,
+    child = _Child(grace)
+    starting = asyncio.ensure_future(
+        asyncio.get_running_loop().subprocess_exec(
+            lambda: child,
+            *command,
+            stdin=asyncio.subprocess.DEVNULL if input is None else asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
+        )
     )
     try:
+        # Shielded: an event loop that is stopped while it starts a program ends the program, but not its children.
+        transport, _ = await asyncio.shield(starting)
         if input is not None:
             stdin: Any = transport.get_pipe_transport(0)
-            stdin.write(input)
-            stdin.write_eof()
+            if not stdin.is_closing():  # a program that reads nothing may have ended by now
+                stdin.write(input)
+                stdin.write_eof()
         async with asyncio.timeout(timeout):
             await asyncio.shield(child.ended)
     except BaseException:
-        await asyncio.shield(asyncio.ensure_future(child.end()))
+        await asyncio.shield(asyncio.ensure_future(_end(starting, child)))
         raise
     return ChildResult(transport.get_returncode() or 0, bytes(child.output[1]), bytes(child.output[2]))
+
+
+async def _end(starting: asyncio.Future[Any], child: _Child) -> None:
+    """End a child as soon as it has been started."""
+    await asyncio.wait((starting,))
+    if not starting.cancelled() and starting.exception() is None:
+        await child.end()
 
 
 class _Child(asyncio.SubprocessProtocol):

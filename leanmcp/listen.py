@@ -19,6 +19,7 @@ import msgspec
 from .errors import BindError
 
 _BACKLOG = 2048
+_HANDSHAKE = 15.0  # seconds; a TLS client that says nothing holds a connection that no limit counts
 _WILDCARDS = ("0.0.0.0", "::", "")  # noqa: S104  these are recognised, not bound
 
 
@@ -54,6 +55,13 @@ class HTTPOptions(msgspec.Struct, kw_only=True, frozen=True):
     cors: bool | Iterable[str] = False
     json_response: bool = False
     sse_keep_alive: float = 15.0
+
+    def __post_init__(self) -> None:
+        if type(self.port) is not int or not 0 <= self.port <= 65535:
+            raise ValueError(f"port={self.port!r}: give a number from 0 to 65535")
+        for name in ("allowed_hosts", "allowed_origins", "cors"):
+            if isinstance(getattr(self, name), str):
+                raise TypeError(f"{name}={getattr(self, name)!r}: give a list, [{getattr(self, name)!r}]")
 
     def hosts(self) -> list[str]:
         """Return the Host names that are served: an address that was bound on purpose is one of them."""
@@ -93,22 +101,23 @@ async def listen(factory: Callable[[], asyncio.Protocol], options: HTTPOptions) 
     """Listen; connections are made by `factory`.
 
     Raises:
-        BindError: the address cannot be bound.
+        BindError: the address cannot be bound, or the certificate not used.
     """
     loop = asyncio.get_running_loop()
     context = _context(options.ssl)
     scheme = "http" if context is None else "https"
+    tls = {} if context is None else {"ssl": context, "ssl_handshake_timeout": _HANDSHAKE}
     try:
         if options.uds is not None:
-            server = await loop.create_unix_server(factory, sock=_unix_socket(options), backlog=_BACKLOG, ssl=context)
+            server = await loop.create_unix_server(factory, sock=_unix_socket(options), backlog=_BACKLOG, **tls)
             path = os.fspath(options.uds)
             return Listener(server, f"{scheme}+unix:{path}:{options.path}", path)
         if options.fd is not None:
             sock = socket.socket(fileno=os.dup(options.fd))
-            server = await loop.create_server(factory, sock=sock, backlog=_BACKLOG, ssl=context)
+            server = await loop.create_server(factory, sock=sock, backlog=_BACKLOG, **tls)
             return Listener(server, f"{scheme} on descriptor {options.fd}, path {options.path}")
-        server = await loop.create_server(factory, options.host, options.port, backlog=_BACKLOG, ssl=context)
-    except OSError as error:
+        server = await loop.create_server(factory, options.host, options.port, backlog=_BACKLOG, **tls)
+    except (OSError, ValueError) as error:
         raise BindError(f"cannot listen on {_place(options)}: {_reason(error, options)}") from None
     port = server.sockets[0].getsockname()[1]
     host = f"[{options.host}]" if ":" in options.host else options.host
@@ -123,7 +132,10 @@ def _context(given: Any) -> Any:
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(*given)
+    try:
+        context.load_cert_chain(*given)
+    except OSError as error:
+        raise BindError(f"cannot use the certificate and key {' and '.join(map(str, given))}: {error}") from None
     return context
 
 
@@ -175,7 +187,9 @@ def _place(options: HTTPOptions) -> str:
     return f"{options.host}:{options.port}" if options.fd is None else f"descriptor {options.fd}"
 
 
-def _reason(error: OSError, options: HTTPOptions) -> str:
+def _reason(error: OSError | ValueError, options: HTTPOptions) -> str:
+    if isinstance(error, ValueError):
+        return str(error)  # no socket of connections
     if error.errno == errno.EADDRINUSE and options.uds is not None:
         return "a file is there, or a server that uses it"
     if error.errno == errno.EADDRINUSE:

@@ -111,7 +111,7 @@ def test_tools_in_threads_and_tools_that_wait_are_never_blamed(caplog: pytest.Lo
         await asyncio.sleep(5 * THRESHOLD)
         return "slept"
 
-    assert watched(mcp, caplog, "in_thread", "waiting") == []
+    assert not [message for message in watched(mcp, caplog, "in_thread", "waiting") if message.startswith("tool")]
 
 
 def test_a_callback_is_not_blamed_on_a_tool(caplog: pytest.LogCaptureFixture) -> None:

@@ -22,7 +22,6 @@ _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _INTEGER = re.compile(r"(-?[0-9]{1,400})(?:\.0{1,400})?")
 _MIRRORED_TYPES = {"string", "integer", "boolean"}
 _SECRET = re.compile(r"passw|secret|token|credential|api[-_ ]?key|private[-_ ]?key|ssn|authori[sz]ation", re.IGNORECASE)
-MAX_SAFE_INTEGER = 2**53 - 1
 
 
 def decode_value(name: str, value: str) -> str:

@@ -16,7 +16,6 @@ _SIZE_DIGITS = 16
 _SMALL_PIECE = 4096  # bytes; below it an object of its own per piece would outweigh what it holds
 
 _LINE, _DATA, _DATA_END, _TRAILERS = range(4)
-_CR, _LF = 13, 10
 
 
 class _Pieces:

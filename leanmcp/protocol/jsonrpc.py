@@ -21,6 +21,8 @@ Segments = list[bytes]
 
 
 NO_PARAMS = msgspec.Raw(b"{}")
+RESPONSE_START = b'{"jsonrpc":"2.0","id":'
+"""What every response with an id begins with; the id as JSON is next."""
 
 
 class Envelope(msgspec.Struct, frozen=True):

@@ -43,7 +43,9 @@ class LineReader:
 
     def _complete(self, last: bytes) -> bytes | None:
         too_long = self._skipping or len(self._held) + len(last) > self._max_line_size
-        line = None if too_long else bytes(self._held) + last
+        if not too_long:
+            self._held += last
+        line = None if too_long else bytes(self._held)
         self._held = bytearray()  # a new one: clear() would keep the memory of the longest line
         self._skipping = False
         return line

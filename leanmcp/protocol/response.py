@@ -39,6 +39,9 @@ class Response:
         self.close = close
 
 
+_MAX_KEPT = 64
+
+
 class HeadEncoder:
     """Encodes response heads; everything up to the length is kept for a second, because `Date` is."""
 
@@ -57,6 +60,8 @@ class HeadEncoder:
         key = response.status, response.content_type, response.fields, close
         start = self._kept.get(key)
         if start is None:
+            if len(self._kept) >= _MAX_KEPT:  # with CORS, fields hold what strangers send
+                self._kept.clear()
             start = self._kept[key] = self._start(response, close, now)
         if response.status in _BODYLESS:
             return start + b"\r\n"

@@ -192,6 +192,8 @@ class HTTPConnection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """End of input: what is answered is flushed, what runs on is cancelled, half a request never runs."""
         self._eof = True
+        if not self._transport.can_write_eof():
+            return False  # TLS has no half-close
         return self._task is not None and self._await_task(self._task)  # else the transport closes itself
 
     def _await_task(self, task: asyncio.Task[None]) -> bool:
@@ -365,11 +367,25 @@ class HTTPConnection(asyncio.Protocol):
         if not self._stalled:  # else `write_timeout` holds, and lingering begins when the answer has been read
             self.deadline = self._server.now + _LINGER
         if self._eof or not self._transport.can_write_eof():
-            return self._transport.close()
+            return self._close()
         self._transport.write_eof()
         self._transport.resume_reading()
         if self._server.draining:
             self._server.loop.call_later(_DRAIN_LINGER, self._transport.close)
+
+    def _close(self) -> None:
+        """Close behind what is not written yet."""
+        if not self._transport.is_closing():  # a second time, asyncio's TLS lets go of what `abort` needs
+            self._transport.close()
+        if self._server.draining and not self._transport.can_write_eof():
+            # TLS would wait for the peer's goodbye, and the process with it.
+            self._server.loop.call_later(_DRAIN_LINGER, self._hang_up)
+
+    def _hang_up(self) -> None:
+        if self._stalled or self._transport.get_write_buffer_size():  # until it is read, or `drain` is over
+            self._server.loop.call_later(_DRAIN_LINGER, self._hang_up)
+        else:
+            self._transport.abort()
 
     def expire(self) -> None:
         """End a connection that is over its deadline: with 408 where a request has begun, else silently."""
@@ -385,7 +401,7 @@ class HTTPConnection(asyncio.Protocol):
     def drain(self) -> None:
         """End the connection if no request is under way; the answer of one that is says `Connection: close`."""
         if self._ending or (self._task is None and self._reader.phase == http11.IDLE):
-            self._transport.close()
+            self._close()
 
     def abort(self) -> None:
         """End the connection at once; `connection_lost` cancels its call."""

@@ -1,8 +1,8 @@
 """Standard error that never blocks.
 
 A host that starts a server may never read its standard error: the pipe fills, and the next line that anybody prints
-stops the whole process. So fd 2 becomes a pipe of our own, which a thread empties; what the host does not take in
-time is dropped, and counted.
+stops the whole process. So fd 2 becomes a pipe of our own, which a thread empties; what the host does not take waits
+in memory, up to a limit, and what comes then is dropped, and counted.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ import threading
 from contextlib import suppress
 
 _PIECE = 4096  # bytes; a pipe that polls as writable takes this much without blocking (POSIX PIPE_BUF)
-_PATIENCE = 0.1  # seconds that a piece waits for the host before it is dropped
-_LAST_PATIENCE = 0.2  # seconds that the rest has at exit
+_READ_SIZE = 64 * 1024
+_ROOM = 4 * 1024 * 1024  # bytes that wait for a host which is behind
+_PATIENCE = 0.5  # seconds at exit that a host which is behind may take nothing
+_END = 2.0  # seconds that all of it may take
 
 
 class StderrPump:
@@ -29,10 +31,10 @@ class StderrPump:
         os.close(sink)
         os.set_blocking(self._source, False)
         self._stopped, self._stop = os.pipe()
+        self._kept = bytearray()
         self._dropped = 0
         self._at_line_start = True
         self._has_reader = True
-        self._patience = _PATIENCE
         self._thread = threading.Thread(target=self._run, name="leanmcp-stderr", daemon=True)
         self._thread.start()
         atexit.register(self.stop)
@@ -49,11 +51,10 @@ class StderrPump:
     def stop(self) -> None:
         """Pass on what is left, for a bounded time, and give fd 2 back; what nobody reads goes to the null device."""
         atexit.unregister(self.stop)
-        self._patience = _LAST_PATIENCE
         # Not by the end of the pipe: fd 1 and child processes may hold its other end for longer.
         os.close(self._stop)
-        self._thread.join(2 * _LAST_PATIENCE)
-        read = self._has_reader and not self._dropped and not self._thread.is_alive()
+        self._thread.join(_END)
+        read = self._has_reader and not (self._kept or self._dropped or self._thread.is_alive())
         target = self._real if read else os.open(os.devnull, os.O_WRONLY)
         for fd in (1, 2):
             with suppress(OSError):  # fd 1 is closed
@@ -63,65 +64,51 @@ class StderrPump:
     # --- the thread -----------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        while True:
-            data = self._read()
-            if data:
-                self._pass_on(data)
-            elif self._wait():
-                break
-        self._tell()
+        while self._take():
+            self._give()
+        while self._has_more and self._is_writable(0 if self._dropped else _PATIENCE):
+            self._give()
 
-    def _read(self) -> bytes:
-        """Return what is there, nothing where nothing is."""
-        try:
-            return os.read(self._source, _PIECE)
-        except BlockingIOError:
-            return b""
-
-    def _wait(self) -> bool:
-        """Wait for something to pass on, or to tell; return whether the end has come."""
+    def _take(self) -> bool:
+        """Wait for something to do, and keep what there is to pass on; return False at the end."""
         poll = select.poll()
         poll.register(self._source, select.POLLIN)
         poll.register(self._stopped, select.POLLIN)
-        if self._dropped and self._has_reader:
+        if self._has_more:
             poll.register(self._real, select.POLLOUT)
         ready = dict(poll.poll())
-        if self._real in ready:
-            self._tell()
-        if self._source in ready:
-            return not ready[self._source] & select.POLLIN  # only the end of it, where all others have closed it
-        return self._stopped in ready
-
-    def _pass_on(self, data: bytes) -> None:
-        """Write a piece, or drop it where nobody takes it; once something was dropped, nothing waits any more."""
-        self._tell()
-        if self._dropped or not self._write(data, self._patience):
+        try:
+            data = os.read(self._source, _READ_SIZE)
+        except BlockingIOError:  # nothing is there
+            return self._stopped not in ready
+        if self._dropped or len(self._kept) + len(data) > _ROOM:
             self._dropped += len(data)
         else:
-            self._at_line_start = data.endswith(b"\n")
+            self._kept += data
+        return data != b""
 
-    def _tell(self) -> None:
-        """Say how much was dropped, as soon as somebody reads again."""
-        if self._dropped:
-            start = b"" if self._at_line_start else b"\n"
-            if self._write(b"%s[leanmcp: %d bytes of standard error were dropped]\n" % (start, self._dropped), 0):
+    def _give(self) -> None:
+        """Pass on what the host takes, and then say how much was dropped."""
+        while self._has_more and self._is_writable(0):
+            if not self._kept:
+                start = b"" if self._at_line_start else b"\n"
+                self._kept += b"%s[leanmcp: %d bytes of standard error were dropped]\n" % (start, self._dropped)
                 self._dropped = 0
-                self._at_line_start = True
-
-    def _write(self, data: bytes, patience: float) -> bool:
-        """Write to the real standard error; return whether all of it was taken."""
-        while data and self._is_writable(patience):
             try:
-                data = data[os.write(self._real, data) :]
+                count = os.write(self._real, self._kept[:_PIECE])
             except BlockingIOError:  # not ours alone, and somebody made it non-blocking
-                return False
+                return
             except OSError:
                 self._has_reader = False
-        return not data
+                return
+            self._at_line_start = self._kept[count - 1 : count] == b"\n"
+            del self._kept[:count]
+
+    @property
+    def _has_more(self) -> bool:
+        return self._has_reader and bool(self._kept or self._dropped)
 
     def _is_writable(self, patience: float) -> bool:
-        if not self._has_reader:
-            return False
         poll = select.poll()
         poll.register(self._real, select.POLLOUT)
         events = [event for _, event in poll.poll(patience * 1000)]

@@ -27,8 +27,10 @@ from ..protocol.lines import LineReader
 
 _READ_SIZE = 64 * 1024
 _READ_AHEAD = 1024 * 1024  # bytes of lines that wait for their turn before reading stops
+_LINE_COST = 64  # bytes that a line takes besides its own; blank lines must not be free
 _LAST_READS = 0.1  # seconds of reading after a signal, for what was written before it
-_PATIENCE = 1.0  # seconds that a peer which reads slowly may take nothing of the last answers
+_PATIENCE = 1.0  # seconds that a peer which reads slowly may take nothing of the last answers, at end of input
+_SHORT_PATIENCE = 0.4  # seconds, the same after a signal
 _JOIN_SIZE = 64 * 1024  # bytes; larger batches are handed over in pieces instead of being copied into one
 
 
@@ -115,7 +117,7 @@ class LineServer(asyncio.Protocol):
         self._answers: list[bytes] = []
         self._flushing = False
         self._lines: deque[bytes | None] = deque()
-        self._waiting = 0  # bytes in `_lines`
+        self._waiting = 0  # bytes that `_lines` takes
         self._stalled = False
         self._paused = False
         self._may_read = threading.Event()
@@ -134,11 +136,12 @@ class LineServer(asyncio.Protocol):
             sock = socket.socket(fileno=os.dup(self._streams.input))
             self._input = self._output = (await self._loop.connect_accepted_socket(lambda: self, sock))[0]
             return
+        # `closefd=False`: uvloop closes the descriptor, and then the file; a thread may have the number again by then.
         if _can_poll(self._streams.output):
-            target = os.fdopen(os.dup(self._streams.output), "wb", 0)
+            target = os.fdopen(os.dup(self._streams.output), "wb", 0, closefd=False)
             self._output, _ = await self._loop.connect_write_pipe(lambda: _Output(self), target)
         if _can_poll(self._streams.input):
-            source = os.fdopen(os.dup(self._streams.input), "rb", 0)
+            source = os.fdopen(os.dup(self._streams.input), "rb", 0, closefd=False)
             self._input, _ = await self._loop.connect_read_pipe(lambda: self, source)
         else:
             threading.Thread(target=self._read_file, name="leanmcp-stdin", daemon=True).start()
@@ -150,6 +153,11 @@ class LineServer(asyncio.Protocol):
         if not self._flushing:
             self._flushing = True
             self._loop.call_soon(self._flush)
+
+    def tell(self, segments: Segments) -> None:
+        """Queue a notification, unless the peer is behind: it is only worth something while it is news."""
+        if not self._stalled:
+            self.send(segments)
 
     def freed(self) -> None:
         """Note that a call has ended without an answer."""
@@ -197,11 +205,12 @@ class LineServer(asyncio.Protocol):
 
     async def _wait_for_reader(self, output: asyncio.WriteTransport) -> None:
         """Wait until the output is closed behind the last answer, or the peer takes nothing any more."""
+        patience = _PATIENCE if self.ended.done() else _SHORT_PATIENCE
         unread = -1
         while not self._output_closed.is_set() and output.get_write_buffer_size() != unread:
             unread = output.get_write_buffer_size()
             with suppress(TimeoutError):
-                async with asyncio.timeout(_PATIENCE):
+                async with asyncio.timeout(patience):
                     await self._output_closed.wait()
 
     # --- input ------------------------------------------------------------------------------------------------------
@@ -248,7 +257,7 @@ class LineServer(asyncio.Protocol):
         for line in lines:
             if line is None or not self._cancel(line):
                 self._lines.append(line)
-                self._waiting += len(line or b"")
+                self._waiting += len(line or b"") + _LINE_COST
         if self._stalled or self._waiting > _READ_AHEAD:
             self._pause()
 
@@ -256,7 +265,7 @@ class LineServer(asyncio.Protocol):
         if not self._paused:
             self._paused = True
             self._may_read.clear()
-            if self._input is not None:
+            if self._input is not None and not self._input.is_closing():
                 self._input.pause_reading()
 
     def _resume(self) -> None:
@@ -264,12 +273,12 @@ class LineServer(asyncio.Protocol):
         receive, lines = self._receive, self._lines
         while lines and receive is not None and not self._stalled and len(self._calls) < self._max_in_flight:
             line = lines.popleft()
-            self._waiting -= len(line or b"")
+            self._waiting -= len(line or b"") + _LINE_COST
             receive(line)
         if self._paused and self._waiting <= _READ_AHEAD and not (self._stalled or self._draining or self.ended.done()):
             self._paused = False
             self._may_read.set()
-            if self._input is not None:
+            if self._input is not None and not self._input.is_closing():
                 self._input.resume_reading()
 
     def _end(self) -> None:

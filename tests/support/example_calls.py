@@ -138,6 +138,7 @@ def pixels(png: bytes) -> list[list[tuple[int, ...]]]:
 
 
 BOOK = {"title": "Dune", "author": "Herbert", "year": 1965}
+FINGERPRINT = "cf23a8e11c770fa7355aedc082a7627c8fc6f0f924a0b7a6a0f651fcf068c575"
 CALLS: dict[str, list[Call]] = {
     "bookshop": [
         Call("search_books", {"query": "dune"}, said("Found 3 books matching 'dune' (showing up to 10).")),
@@ -161,6 +162,12 @@ CALLS: dict[str, list[Call]] = {
         Call("forecast", {"city": "Oz"}, refused("city: no weather for 'Oz'; known are Lisbon, Bergen, Vienna")),
         Call("extremes", {"cities": ["Vienna", "Bergen"]}, structured({"Bergen": 11.0, "Vienna": 18.0})),
         Call("extremes", {"cities": []}, refused("cities: ")),
+    ],
+    "longjob": [
+        Call("render", {"pages": 3, "seconds_per_page": 0}, said("A report of 3 pages.")),
+        Call("render", {"pages": 0}, refused("pages: Input should be greater than or equal to 1")),
+        Call("fingerprint", {"text": "a", "rounds": 5000}, said(FINGERPRINT)),
+        Call("unfinished", {}, structured({})),
     ],
     "files": [
         Call("names", {}, structured({"result": ["server.py"]}, '["server.py"]')),

@@ -344,3 +344,10 @@ def test_steps_6_to_8_come_before_the_shape_of_params(
 ) -> None:
     """Ours: CONFORMANCE 3.1, steps 6 to 8 before 13."""
     refused(ask(port, http(message, **fields)), 400, code)
+
+
+@pytest.mark.parametrize("meta", [5, True, "x", [1], None])
+def test_meta_of_any_shape_is_refused_with_400(port: int, meta: Any) -> None:
+    """Spec: basic/index, "`_meta`"; the hint about what is missing must not fail on it."""
+    message = request("tools/list") | {"params": {"_meta": meta}}
+    refused(ask(port, http(message)), 400, -32602)

@@ -19,7 +19,18 @@ from leanmcp.server.http_endpoint import HTTPEndpoint
 from leanmcp.transports.http_server import HTTPServer
 from tests.support.events import BOTH, EventWire, events_of, values
 from tests.support.lines import asking
-from tests.support.processes import DEADLINE, call, encode, environment, http, http_server, request, run_stdio
+from tests.support.processes import (
+    DEADLINE,
+    call,
+    encode,
+    environment,
+    http,
+    http_server,
+    request,
+    run_stdio,
+    stdio_server,
+)
+from tests.support.spec import read
 from tests.support.wire import ask
 
 LONG = "tests/fixtures/long_calls.py"
@@ -48,9 +59,7 @@ def test_the_first_note_turns_the_answer_into_a_stream(long: int, accept: str, t
     """Spec: basic/transports/streamable-http, "Receiving Messages"; policy P6."""
     with EventWire(long) as wire:
         *notes, answer = wire.call(steps(tool=tool), accept).stream()
-        expected = [
-            {"progressToken": "token 1", "progress": n, "total": 3, "message": f"step {n}"} for n in (1, 2, 3)
-        ]
+        expected = [{"progressToken": "token 1", "progress": n, "total": 3, "message": f"step {n}"} for n in (1, 2, 3)]
         assert [note["params"] for note in notes] == expected
         assert answer["result"]["content"][0]["text"] == "done"
         # The connection is kept, for a plain answer and for another stream.
@@ -170,16 +179,16 @@ def test_pipelined_requests_behind_a_stream_are_answered_in_order(long: int) -> 
 
 def test_a_client_that_does_not_read_loses_notes_but_gets_the_answer(long: int) -> None:
     """Ours: notes are news; a client that is behind holds nothing up, and its answer stays whole."""
-    size = 300_000
+    size = 1_000_000
     with EventWire(long, receive_buffer=4096) as wire:
-        wire.call(asking(call("large_steps", {"count": 40, "size": size})))
+        wire.call(asking(call("large_steps", {"count": 16, "size": size})))
         # The call ends, for it answers another connection's client meanwhile; nothing was read so far.
-        for _ in range(50):
+        for _ in range(20):
             ask(long, http(call("steps", {"count": 1, "pause": 0.05})))
         messages = wire.stream()
         notes = values(messages)
         assert notes == sorted(set(notes))
-        assert 0 < len(notes) < 40
+        assert 0 < len(notes) < 16
         assert messages[-1]["result"]["content"][0]["text"] == "done"
         assert wire.call(call("echo", {"text": "next"})).answer().text == "next"
 
@@ -325,3 +334,23 @@ def test_on_stdio_the_notes_of_a_call_come_before_its_answer() -> None:
     assert set(map(tuple, seen.values())) == {(1, 2, 3)}
     assert sorted(answered) == list(range(100))
     assert (log, code) == ("", 0)
+
+
+def test_on_stdio_a_client_that_does_not_read_loses_notes_but_gets_the_answer() -> None:
+    """Ours: what waits for such a client is bounded; then answer and progress go on."""
+    with stdio_server(LONG) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        message = asking(call("large_steps", {"count": 16, "size": 1_000_000}))
+        process.stdin.write(encode(message) + b"\n")
+        process.stdin.flush()
+        with http_server(LONG) as clock:  # somewhere else, the same time goes by
+            for _ in range(20):
+                ask(clock.port, http(call("steps", {"count": 1, "pause": 0.05})))
+        messages = [read(process.stdout.readline())]
+        while "id" not in messages[-1]:
+            messages.append(read(process.stdout.readline()))
+        notes = values(messages)
+        assert notes == sorted(set(notes))
+        assert 0 < len(notes) < 16
+        assert messages[-1]["result"]["content"][0]["text"] == "done"
