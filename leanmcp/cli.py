@@ -7,15 +7,29 @@ Data goes to standard output, everything else to standard error. Exit codes: 0 s
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .server.app import MCPServer
 
-OK, TOOL_ERROR, USAGE = 0, 1, 2
+OK, TOOL_ERROR, USAGE, INTERRUPTED = 0, 1, 2, 130
+_HTTP_DEFAULTS: dict[str, object] = {
+    "host": "127.0.0.1",
+    "port": 8000,
+    "path": "/mcp",
+    "allowed_host": [],
+    "allowed_origin": [],
+    "cors": False,
+    "ssl_cert": None,
+    "ssl_key": None,
+}
 
 _EXAMPLES = """\
 examples:
@@ -40,6 +54,11 @@ def main(arguments: list[str] | None = None) -> int:
     except UsageError as error:
         print(f"leanmcp: {error}", file=sys.stderr)
         return USAGE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # of `leanmcp call ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return OK
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -86,10 +105,14 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     http = options.http or options.uds is not None or options.fd is not None
     if not http:
-        for name in ("port", "ssl_cert", "cors"):
-            if getattr(options, name) not in (8000, None, False):
+        for name, default in _HTTP_DEFAULTS.items():
+            if getattr(options, name) != default:
                 raise UsageError(f"--{name.replace('_', '-')} is an option of HTTP: add --http")
-        load(options.target).run()
+        from .transports.stdio_server import StandardStreams
+
+        # Before the file is imported: what it prints at its top level must not reach the protocol either.
+        streams = StandardStreams()
+        load(options.target).run("stdio", streams=streams)
         return OK
     if (options.ssl_cert is None) != (options.ssl_key is None):
         raise UsageError("TLS needs both --ssl-cert and --ssl-key")
@@ -118,7 +141,8 @@ def _call(options: argparse.Namespace) -> int:
     from .run import request
 
     log_to_stderr("WARNING")
-    server = load(options.target)
+    with contextlib.redirect_stdout(sys.stderr):  # standard output is for the tool's result
+        server = load(options.target)
     schemas = {tool.name: tool.entry.input_schema for tool in server.tools}
     if options.tool is None:
         raise UsageError(f"name a tool of {server.name!r}: {', '.join(schemas) or '(it has none)'}")
@@ -216,8 +240,6 @@ def load(target: str) -> MCPServer:
 
 
 def _split_target(target: str) -> tuple[str, str | None]:
-    import os
-
     if os.path.isfile(target):
         return target, None
     path, colon, name = target.rpartition(":")
@@ -228,7 +250,6 @@ def _split_target(target: str) -> tuple[str, str | None]:
 
 def _import(path: str) -> Any:
     import importlib.util
-    import os
 
     if os.path.isdir(path):
         raise UsageError(f"{path!r} is a folder; name a Python file in it")
@@ -248,11 +269,27 @@ def _import(path: str) -> Any:
         raise UsageError(f"{path!r} is no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException as error:
-        _explain_import(error, full)
+    with _no_serving(full):
+        try:
+            spec.loader.exec_module(module)
+        except BaseException as error:
+            _explain_import(error, full)
     return module
+
+
+@contextlib.contextmanager
+def _no_serving(path: str) -> Iterator[None]:
+    """Refuse `mcp.run()` at the top level of a file that is being loaded: it would serve there and never return."""
+    from .server.app import MCPServer
+
+    def refuse(self: MCPServer, transport: str = "stdio", **options: Any) -> None:
+        raise UsageError(f'{path}: it calls run() while it is loaded; put that under `if __name__ == "__main__":`')
+
+    serve, MCPServer.run = MCPServer.run, refuse  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        MCPServer.run = serve  # type: ignore[method-assign]
 
 
 def _import_module(name: str) -> Any:
@@ -263,18 +300,17 @@ def _import_module(name: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise UsageError(f"no file and no module {name!r} ({error})") from None
-    except Exception as error:
+    except BaseException as error:
         _explain_import(error, name)
 
 
 def _explain_import(error: BaseException, path: str) -> NoReturn:
     """Raise the user's mistake as one line with its place; with the user's own frames where user code failed."""
-    import os
     import traceback
 
     if isinstance(error, SyntaxError):
         raise UsageError(f"{error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}") from None
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(error, KeyboardInterrupt | UsageError):
         raise error
     package = os.path.dirname(os.path.abspath(__file__)) + os.sep
     frames = [

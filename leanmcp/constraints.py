@@ -34,12 +34,15 @@ class Constraints(Struct, frozen=True, kw_only=True):
     pattern: str | None = None
 
     def given(self) -> dict[str, Any]:
+        """Return the constraints that there are, by name."""
         return {name: value for name in ALL if (value := getattr(self, name)) is not None}
 
     def merge(self, other: Constraints) -> Constraints:
+        """Return both together; where both have one, the other's counts."""
         return Constraints(**{**self.given(), **other.given()}) if other.given() else self
 
     def without(self, names: typing.Iterable[str]) -> Constraints:
+        """Return the constraints that are not named."""
         return Constraints(**{name: value for name, value in self.given().items() if name not in names})
 
 
@@ -101,7 +104,7 @@ def build_meta(constraints: Constraints, **notes: Any) -> Meta:
     """Return a Meta with the constraints, the pattern translated to Python."""
     given = constraints.given()
     if constraints.pattern is not None:
-        from .schema.patterns import longest_text, python_pattern
+        from .schema.patterns import longest_text, python_pattern  # loaded by the first pattern
 
         given["pattern"] = python_pattern(constraints.pattern)
         longest = longest_text(constraints.pattern)

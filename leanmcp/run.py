@@ -9,6 +9,7 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -17,15 +18,17 @@ import msgspec
 
 from . import __version__
 from .errors import BindError
-from .logs import log_to_stderr, warn_seldom
+from .logs import log_to_stderr, logger, warn_seldom
 from .protocol.meta import CLIENT_CAPABILITIES, MODERN_VERSIONS, PROTOCOL_VERSION
 from .server.app import MCPServer
 from .server.line_endpoint import LineEndpoint
 
 if TYPE_CHECKING:
     from .listen import HTTPOptions
+    from .transports.stdio_server import StandardStreams
 
 TRANSPORTS = ("stdio", "http", "streamable-http")
+_IGNORED_ON_STDIO = {"stateless_http", "json_response"}  # programs for the official SDK pass them either way
 _SHORT_DRAIN = 1.5  # seconds that calls already read have at end of input and at Ctrl-C
 _LAST_ACCEPTS = 0.25  # seconds of accepting after SIGTERM, so that connections on their way get an answer
 _CLEANUP = 0.2  # seconds that the `finally` blocks of calls have which the end of the server cancels
@@ -90,7 +93,13 @@ def _reserve_standard_descriptors() -> None:
 
 
 async def serve(
-    server: MCPServer, transport: str = "stdio", *, drain: float = 10.0, stop: _Stop | None = None, **options: Any
+    server: MCPServer,
+    transport: str = "stdio",
+    *,
+    drain: float = 10.0,
+    stop: _Stop | None = None,
+    streams: StandardStreams | None = None,
+    **options: Any,
 ) -> None:
     """Serve inside a running event loop, until end of input or cancellation; signals are left to the caller.
 
@@ -99,42 +108,47 @@ async def serve(
         transport: "stdio", or "http" (also "streamable-http").
         drain: seconds that running calls have after SIGTERM.
         stop: `run`'s signal handling.
+        streams: fd 0 and fd 1, where they were taken for the protocol before.
         options: of HTTP, see `leanmcp.listen.HTTPOptions`; the official SDK's names work too.
 
     Raises:
         ValueError: an unknown transport.
-        TypeError: an unknown option.
+        TypeError: an unknown option, or one of HTTP on stdio.
         BindError: the address cannot be bound.
     """
     if transport not in TRANSPORTS:
         raise ValueError(_unknown("transport", transport, TRANSPORTS))
-    from .listen import HTTPOptions  # what only serving needs loads when it begins
-    from .watchdog import LoopWatchdog
+    from .watchdog import LoopWatchdog  # what only serving needs loads when it begins
 
-    http_options = HTTPOptions(**_own_names(server, options))
+    http_options = _http_options(server, options)
+    if transport == "stdio" and options.keys() - _IGNORED_ON_STDIO:
+        raise TypeError(f'{", ".join(options)}: an option of HTTP; serve it with run("http", ...)')
     stop = stop or _Stop()
     loop = asyncio.get_running_loop()
-    loop.set_exception_handler(_loop_fault)
+    former = loop.get_exception_handler()
+    if former is None:  # a program that embeds us may have one of its own
+        loop.set_exception_handler(_loop_fault)
     watchdog = LoopWatchdog(server.tool_codes)
     async with _lifespan(server), stop.on_signals(drain):
         loop.call_later(_PRELOAD_AFTER, _load_failure_paths)
         watchdog.start()
         try:
             if transport == "stdio":
-                await _serve_stdio(server, stop)
+                await _serve_stdio(server, stop, streams)
             else:
                 await _serve_http(server, http_options, stop)
         finally:
             watchdog.stop()
+            loop.set_exception_handler(former)
 
 
-def _own_names(server: MCPServer, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of HTTP under our names.
+def _http_options(server: MCPServer, options: dict[str, Any]) -> HTTPOptions:
+    """Return the options of HTTP, given under our names or the official SDK's; a limit among them goes to the server.
 
     Raises:
         TypeError: an unknown one.
     """
-    from .listen import HTTPOptions
+    from .listen import HTTPOptions  # as above
 
     options = dict(options)
     options.pop("stateless_http", None)  # always so
@@ -146,7 +160,7 @@ def _own_names(server: MCPServer, options: dict[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in known:
             raise TypeError(_unknown("option", name, known))
-    return options
+    return HTTPOptions(**options)
 
 
 class _Stop:
@@ -162,7 +176,7 @@ class _Stop:
     def by_signals(cls) -> _Stop:
         """Make one that listens to SIGTERM and SIGINT while the server runs."""
         stop = cls()
-        stop._handles_signals = True
+        stop._handles_signals = threading.current_thread() is threading.main_thread()  # signals reach no other
         return stop
 
     @asynccontextmanager
@@ -195,7 +209,10 @@ async def _lifespan(server: MCPServer) -> AsyncIterator[None]:
     if server.lifespan is None:
         yield
         return
-    async with server.lifespan(server) as value:
+    context = server.lifespan(server)
+    if not hasattr(context, "__aenter__"):
+        raise TypeError("lifespan= must return an async context manager; put @asynccontextmanager above the function")
+    async with context as value:
         server.lifespan_value = value
         yield
 
@@ -203,13 +220,14 @@ async def _lifespan(server: MCPServer) -> AsyncIterator[None]:
 # --- stdio --------------------------------------------------------------------------------------------------------
 
 
-async def _serve_stdio(server: MCPServer, stop: _Stop) -> None:
+async def _serve_stdio(server: MCPServer, stop: _Stop, streams: StandardStreams | None) -> None:
     from .transports.stdio_server import LineServer, StandardStreams  # each transport loads when it is served
 
-    if os.isatty(0):
+    streams = streams or StandardStreams()
+    if os.isatty(streams.input):
         _say('a host starts this program and speaks JSON-RPC to it; by hand, use "leanmcp call FILE TOOL name=value"')
-    lines = LineServer(server.limits, StandardStreams())
-    endpoint = LineEndpoint(server, lines.send, lines.freed)
+    lines = LineServer(server.limits, streams)
+    endpoint = LineEndpoint(server, lines.send, lines.freed, lines.tell)
     await lines.start(endpoint)
     signalled = asyncio.ensure_future(stop.wait())
     try:
@@ -231,6 +249,7 @@ async def _serve_http(server: MCPServer, options: HTTPOptions, stop: _Stop) -> N
     from .server.http_endpoint import HTTPEndpoint
     from .transports.http_server import HTTPServer
 
+    asyncio.get_running_loop().call_later(_PRELOAD_AFTER, _load_http_failure_paths)
     kind = HTTPEndpoint
     if options.cors is not False:
         from .server.cors import CORSEndpoint
@@ -240,7 +259,7 @@ async def _serve_http(server: MCPServer, options: HTTPOptions, stop: _Stop) -> N
     endpoint = kind(server, options.path, rule, json_response=options.json_response)
     http = HTTPServer(endpoint, server.limits, options.sse_keep_alive)
     listener = await listen(http.connection, options)
-    count = len(list(server.tools))
+    count = len(server.tools)
     _say(f"{count} tool{'' if count == 1 else 's'} {listener.where} (Ctrl-C stops)", server.name)
     try:
         await stop.wait()
@@ -258,7 +277,7 @@ def _say(text: str, name: str | None = None) -> None:
 
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    import difflib
+    import difflib  # a failure path
 
     known = list(known)
     close = difflib.get_close_matches(name, known, n=1)
@@ -271,9 +290,12 @@ def _loop_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> Non
 
     Out of descriptors, accepting fails again and again; a reset connection is nobody's fault.
     """
-    error = context.get("exception")
-    if not isinstance(error, ConnectionError):
-        warn_seldom("%s: %s", context.get("message", "event loop"), error or "no details")
+    error, message = context.get("exception"), context.get("message", "event loop")
+    if error is None or isinstance(error, OSError):
+        if not isinstance(error, ConnectionError):
+            warn_seldom("%s: %s", message, error or "no details")
+    else:
+        logger.error("%s", message, exc_info=(type(error), error, error.__traceback__))
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
@@ -288,8 +310,15 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 def _load_failure_paths() -> None:
     """Import what failures need while descriptors are to be had: nothing on a failure path may import first."""
     import difflib  # noqa: F401
-    import re  # noqa: F401
     import traceback  # noqa: F401
+
+    from .server import recover  # noqa: F401  and the explainer and the sentences behind it
+
+
+def _load_http_failure_paths() -> None:
+    """Import what refusals over HTTP need, the complete call that they print."""
+    import html  # noqa: F401
+    import shlex  # noqa: F401
 
 
 # --- in process ---------------------------------------------------------------------------------------------------

@@ -31,13 +31,18 @@ __all__ = [
 class _WireMeta(msgspec.StructMeta):
     """Lets a constructor take the wire's spelling of a field too."""
 
-    def __call__(cls, *args: Any, **values: Any) -> Any:  # noqa: N805  a metaclass
-        if values:
-            fields = cls.__struct_fields__
-            for wire_name, name in zip(cls.__struct_encode_fields__, fields, strict=True):
-                if wire_name != name and wire_name in values:
-                    values[name] = values.pop(wire_name)
-        return super().__call__(*args, **values)
+    if not TYPE_CHECKING:  # pyright takes what a metaclass's `__call__` returns, Any, for the type of every instance
+
+        def __call__(cls, *args: Any, **values: Any) -> Any:  # noqa: N805  a metaclass
+            if values:
+                # The official SDK's blocks are made with their `type`, which is ours already.
+                if "type" in values and values["type"] == cls.__struct_config__.tag:
+                    del values["type"]
+                fields = zip(cls.__struct_encode_fields__, cls.__struct_fields__, strict=True)
+                for wire_name, name in fields:
+                    if wire_name != name and wire_name in values:
+                        values[name] = values.pop(wire_name)
+            return super().__call__(*args, **values)
 
 
 class _Wire(msgspec.Struct, metaclass=_WireMeta, rename="camel", omit_defaults=True, kw_only=True):

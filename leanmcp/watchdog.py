@@ -17,6 +17,7 @@ from types import CodeType, FrameType
 from .logs import logger
 
 _THRESHOLD = 1.0  # seconds that the loop may stand still
+_WAITING = ("selectors", "asyncio.runners")  # where an idle loop is: asyncio's own, uvloop's
 
 
 class LoopWatchdog:
@@ -63,18 +64,24 @@ class LoopWatchdog:
         while not self._stopped.wait(self._threshold / 2):
             since = self._moved
             if self._culprit is None and time.monotonic() - since > self._threshold * 1.5:
+                culprit = self._find()
+                if culprit is None:
+                    continue  # the process itself stood still: it was stopped, or the machine is overloaded
                 self._held_since = since
-                self._culprit = self._find()
+                self._culprit = culprit
                 logger.warning(
                     "%s holds the event loop for more than %g s, and every other request with it; "
                     "make it a plain `def` (it then runs in a thread), or await what it waits for",
-                    self._culprit,
+                    culprit,
                     self._threshold,
                 )
 
-    def _find(self) -> str:
+    def _find(self) -> str | None:
+        """Return who holds the loop; None where it waits for something to do."""
         tools = self._tools()
         frame: FrameType | None = sys._current_frames().get(self._loop_thread)
+        if frame is not None and frame.f_globals.get("__name__") in _WAITING:
+            return None
         where = "something" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
         while frame is not None:
             name = tools.get(frame.f_code)

@@ -188,3 +188,58 @@ def test_unknown_transport_is_told(name: str, expected: str) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=DEADLINE, env=environment()
     )
     assert expected in done.stderr.splitlines()[-1]
+
+
+def test_what_a_file_prints_while_it_is_loaded_never_reaches_the_protocol(tmp_path: Path) -> None:
+    """Ours: standard output belongs to the protocol, and with `call` to the result, from the first line on."""
+    file = tmp_path / "chatty.py"
+    file.write_text("print('loading')\nimport os; os.write(1, b'raw')\n" + SERVER)
+    done = leanmcp_command("run", file)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "loading" in done.stderr
+    file.write_text("print('loading')\n" + SERVER)
+    assert leanmcp_command("call", file, "add", "a=1").stdout == "2\n"
+
+
+@pytest.mark.parametrize("command", [["call", "{file}", "add", "a=1"], ["run", "{file}"], ["run", "{file}", "--http"]])
+def test_run_at_the_top_level_of_a_file_is_told(tmp_path: Path, command: list[str]) -> None:
+    """Ours: it would serve while the file is loaded, and never return."""
+    file = tmp_path / "eager.py"
+    file.write_text(SERVER.replace('if __name__ == "__main__":\n    mcp.run()', "mcp.run()"))
+    done = leanmcp_command(*(part.replace("{file}", str(file)) for part in command))
+    assert done.returncode == 2
+    assert '__name__ == "__main__"' in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("MCPServer('x').run(port=9)", "port: an option of HTTP"),
+        ("MCPServer('x').run('http', port=99999)", "port=99999: give a number from 0 to 65535"),
+        ("MCPServer('x').run('http', allowed_hosts='example.com')", "give a list"),
+        ("MCPServer('x', lifespan=lambda server: None).run()", "@asynccontextmanager"),
+        ("MCPServer('x', limits={'threads': 1})", "give Limits("),
+        ("MCPServer('x', version=1.0)", "are strings"),
+        ("MCPServer(42)", "are strings"),
+        ("MCPServer('x', instructions=5)", "instructions=5: give a string"),
+    ],
+)
+def test_mistakes_in_options_end_in_a_line_that_helps(code: str, expected: str) -> None:
+    """Ours: U12 and U15."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"from leanmcp import MCPServer\n{code}\n"],
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+    )
+    assert expected in done.stderr.splitlines()[-1]
+
+
+def test_reader_of_a_call_that_leaves_is_no_mistake(server: Path) -> None:
+    """Ours: `leanmcp call ... | true`."""
+    command = f"{sys.executable} -m leanmcp call {server} say text=hi | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=DEADLINE, env=environment())
+    assert "Traceback" not in done.stderr

@@ -43,6 +43,22 @@ def test_command_line_imports_nothing_of_the_server() -> None:
     assert not {"asyncio", "msgspec", "orjson", "leanmcp.server", "leanmcp.run"} & modules
 
 
+SCHEMA = {
+    f"leanmcp.schema.{name}" for name in ("validator", "compiler", "interpreter", "documents", "ecma", "ambiguity")
+}
+TYPED = (
+    "from leanmcp import MCPServer\nmcp = MCPServer('x')\n@mcp.tool\nasync def echo(text: str) -> str: return text\n"
+)
+
+
+def test_only_a_schema_written_by_hand_loads_what_reads_it() -> None:
+    """Ours: at registration, so that the first call waits for nothing."""
+    assert not _modules(TYPED + "pass") & SCHEMA
+    assert not _modules("import leanmcp.schema") & SCHEMA
+    given = TYPED + "mcp.add_tool(lambda arguments: None, 'given', input_schema={'type': 'object'})\npass"
+    assert _modules(given) >= SCHEMA - {"leanmcp.schema.ambiguity"}
+
+
 def test_serving_imports_under_200_modules() -> None:
     """Ours: registration of a typed tool and one call over the line endpoint included."""
     code = (

@@ -1,13 +1,12 @@
 """MCPServer: the registry of tools, and the dispatch of one decoded request.
 
-In: an Envelope and, on HTTP, the request head. Out: response segments at once, or a coroutine that gives them.
+In: the decoded params of one request, and its Exchange. Out: response segments at once, or a coroutine that gives them.
 Nothing here knows sockets or pipes; `leanmcp.run` joins the server with a transport.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from types import CodeType
 from typing import Any, Literal, NamedTuple, TypeVar, overload
@@ -110,7 +109,7 @@ class MCPServer:
             website_url=website_url,
             icons=checked_icons("the server", icons),
         )
-        self.server_info = msgspec.json.encode(info)
+        self.server_info = _checked_info(info, instructions, limits)
         self._hints = _checked_hints(cache_hints)
         self._options = ToolOptions(
             strict_names=strict_names,
@@ -145,7 +144,7 @@ class MCPServer:
         self.methods: dict[str, Method] = {
             "server/discover": Method(msgspec.json.Decoder(Params), self._discover, False),
             "tools/list": Method(msgspec.json.Decoder(ListParams), self._list_tools, False),
-            "tools/call": Method(msgspec.json.Decoder(CallToolParams), self.call_tool, True),
+            "tools/call": Method(msgspec.json.Decoder(CallToolParams), self.start_call, True),
         }
 
     # --- registration ---------------------------------------------------------------------------------------------
@@ -246,7 +245,7 @@ class MCPServer:
             TypeError: a signature that cannot be published; the text names tool, parameter and fix.
             ValueError: a bad or taken name; a schema that cannot be enforced, or an icon that no client may fetch.
         """
-        if inspect.isclass(name) or not (name is None or isinstance(name, str)):
+        if name is not None and not isinstance(name, str):
             raise TypeError(f"tool name must be a string, not {name!r}")
         if input_schema is not None and (extra_args is not None or coerce is not None):
             raise TypeError("extra_args= and coerce= are about derived schemas; input_schema= is enforced as written")
@@ -276,7 +275,7 @@ class MCPServer:
         Raises:
             TypeError, ValueError: nothing is marked, or as `add_tool`.
         """
-        from .marks import marked
+        from .marks import marked  # few servers mark theirs
 
         found = list(marked(source))
         if not found:
@@ -309,13 +308,13 @@ class MCPServer:
         self._tools.set_enabled(name, True)
 
     @property
-    def tools(self) -> Iterable[Tool]:
+    def tools(self) -> list[Tool]:
         """The tools that are not disabled, in order of registration."""
         return list(self._tools)
 
     def tool_codes(self) -> dict[CodeType, str]:
         """Return the code objects of the tools' functions, with the tools' names."""
-        return {tool.code: tool.name for tool in list(self.tools) if tool.code is not None}
+        return {tool.code: tool.name for tool in self.tools if tool.code is not None}
 
     # --- serving --------------------------------------------------------------------------------------------------
 
@@ -348,7 +347,7 @@ class MCPServer:
     def _list_tools(self, params: ListParams, exchange: Exchange) -> Answer:
         return self._tool_pages.answer(params.cursor, exchange.id)
 
-    def call_tool(self, params: CallToolParams, exchange: Exchange) -> Coroutine[Any, Any, Segments]:
+    def start_call(self, params: CallToolParams, exchange: Exchange) -> Coroutine[Any, Any, Segments]:
         """Return the call of a tool, ready to run.
 
         Raises:
@@ -377,8 +376,28 @@ def _checked_page_size(page_size: int) -> int:
     return page_size
 
 
+def _checked_info(info: Implementation, instructions: object, limits: object) -> bytes:
+    """Return the JSON of `serverInfo`; a member of the wrong type would make clients refuse every answer.
+
+    Raises:
+        TypeError: a member of it, the instructions or the limits have the wrong type.
+    """
+    if not (limits is None or isinstance(limits, Limits)):
+        raise TypeError(f"limits={limits!r}: give Limits(max_body_size=..., ...)")
+    if not (instructions is None or isinstance(instructions, str)):
+        raise TypeError(f"instructions={instructions!r}: give a string")
+    try:
+        data = msgspec.json.encode(info)
+        msgspec.json.decode(data, type=Implementation)
+    except (TypeError, ValueError) as fault:
+        raise TypeError(f"MCPServer: name, title, description, version and the like are strings: {fault}") from None
+    return data
+
+
 def _checked_hints(hints: Mapping[str, CacheHint] | None) -> dict[str, CacheHint]:
-    for method in hints or ():
+    for method, hint in (hints or {}).items():
+        if not isinstance(hint, CacheHint):
+            raise TypeError(f"cache_hints[{method!r}] is {hint!r}; give a CacheHint(ttl_ms=..., scope=...)")
         if method not in CACHEABLE:
             raise ValueError(f"cache_hints names {method!r}; cacheable methods are {', '.join(CACHEABLE)}")
     return dict(hints or {})

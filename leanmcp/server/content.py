@@ -46,7 +46,7 @@ class _Media:
     """Bytes with a media type, from memory or from a file.
 
     Args:
-        path: file to read when the result is encoded.
+        path: file to read, at once: in the thread of a `def` tool, not on the event loop.
         data: the bytes themselves; exactly one of `path` and `data` is given.
         format: subtype such as "png"; default: from the name of the file.
         mime_type: the whole media type, instead of `format`.
@@ -55,6 +55,7 @@ class _Media:
 
     Raises:
         ValueError: not exactly one source, or a media type that cannot be told.
+        OSError: the file cannot be read.
     """
 
     kind: str
@@ -72,8 +73,8 @@ class _Media:
     ) -> None:
         _one_source(self, path, data)
         self._path: str | None = None if path is None else os.fspath(path)
-        self._data = data
         self.mime_type = mime_type or self._guess(format)
+        self._data = _read(self._path, data)
         self._annotations = annotations
         self._meta = meta
 
@@ -86,14 +87,9 @@ class _Media:
         return f"{self.kind}/{subtype or self.default_format}"
 
     def segments(self) -> Segments:
-        """Return the content block as JSON.
-
-        Raises:
-            OSError: the file cannot be read.
-        """
-        data = _read(self._path, self._data)
+        """Return the content block as JSON."""
         rest = _members(mimeType=self.mime_type, annotations=self._annotations, _meta=self._meta)
-        return [b'{"type":"%s","data":"' % self.kind.encode(), _base64(data), b'",' + rest + b"}"]
+        return [b'{"type":"%s","data":"' % self.kind.encode(), _base64(self._data), b'",' + rest + b"}"]
 
 
 class Image(_Media):
@@ -112,7 +108,7 @@ class File:
     """A file, sent as an embedded resource: text as `text`, anything else as a base64 `blob`.
 
     Args:
-        path: file to read when the result is encoded.
+        path: file to read, at once: in the thread of a `def` tool, not on the event loop.
         data: text, or bytes, instead of a path; then give `uri` or `name`.
         uri: default: the `file:` URI of the path, or of the name.
         name: file name, where there is no path.
@@ -122,6 +118,7 @@ class File:
 
     Raises:
         ValueError: not exactly one source, or no name for it.
+        OSError: the file cannot be read.
     """
 
     def __init__(
@@ -137,7 +134,7 @@ class File:
     ) -> None:
         _one_source(self, path, data)
         self._path: str | None = None if path is None else os.fspath(path)
-        self._data = data
+        self._data = _read(self._path, data)
         label = self._path or name
         if uri is None and label is None:
             raise ValueError("File(data=...): give uri= or name= too")
@@ -147,12 +144,8 @@ class File:
         self._meta = meta
 
     def segments(self) -> Segments:
-        """Return the content block as JSON.
-
-        Raises:
-            OSError: the file cannot be read.
-        """
-        data = _read(self._path, self._data)
+        """Return the content block as JSON."""
+        data = self._data
         start = b'{"type":"resource","resource":{' + _members(uri=self.uri, mimeType=self.mime_type) + b","
         end = _members(annotations=self._annotations, _meta=self._meta)
         tail = b"}" + (b"," + end if end else b"") + b"}"

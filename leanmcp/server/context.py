@@ -9,7 +9,7 @@ import asyncio
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol
 
 import msgspec
 
@@ -18,10 +18,17 @@ from ..protocol.jsonrpc import RequestId, Segments
 from ..protocol.meta import ClientInfo, Params
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from ..protocol.http11 import Head  # stdio never loads the HTTP reader
     from .progress import Progress
 
-L = TypeVar("L")
+if TYPE_CHECKING:
+    L = TypeVar("L", default=Any)  # so that a bare `Context` is `Context[Any]` to a type checker
+else:
+    from typing import TypeVar
+
+    L = TypeVar("L")
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -132,9 +139,8 @@ class Context(Generic[L]):
 
         Spec: basic/patterns/progress.
         """
-        progress, total = _finite(progress), None if total is None else _finite(total)
+        self.progress(progress, total, message)
         if self._progress is not None:
-            self._progress.report(progress, total, message)
             await asyncio.sleep(0)  # a loop of reports must not hold everybody else up
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:

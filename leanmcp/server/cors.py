@@ -30,7 +30,8 @@ class CORSEndpoint(HTTPEndpoint):
         """Return the refusal of a request whose body need not be read, or the answer to a preflight, or None."""
         refusal = super().admit(head)
         if refusal is not None and refusal.status == 405 and head.method == "OPTIONS" and "origin" in head.headers:
-            return Response(204, [], NOTHING, self._fields(head) + _preflight(head))
+            vary = b"Origin, Access-Control-Request-Headers"
+            return Response(204, [], NOTHING, self._fields(head, vary) + _preflight(head))
         return None if refusal is None else self._with_fields(refusal, head)
 
     def respond(self, request: Request, channel: Channel) -> Response | Coroutine[Any, Any, Response]:
@@ -55,14 +56,15 @@ class CORSEndpoint(HTTPEndpoint):
         fields = response.fields + self._fields(head)
         return Response(response.status, response.body, response.content_type, fields, response.close)
 
-    def _fields(self, head: Head) -> bytes:
+    def _fields(self, head: Head, vary: bytes = b"Origin") -> bytes:
         """Return the fields of an answer; `Vary` always, because the answer to another origin differs."""
         origin = head.headers.get("origin")
         if origin is None or not self._rule.origin(origin) or not _is_plain(origin):
-            return b"Vary: Origin\r\n"
-        return b"Access-Control-Allow-Origin: %s\r\nAccess-Control-Expose-Headers: %s\r\nVary: Origin\r\n" % (
+            return b"Vary: %s\r\n" % vary
+        return b"Access-Control-Allow-Origin: %s\r\nAccess-Control-Expose-Headers: %s\r\nVary: %s\r\n" % (
             origin.encode("ascii"),
             _EXPOSED,
+            vary,
         )
 
 
@@ -74,7 +76,6 @@ def _preflight(head: Head) -> bytes:
         b"Access-Control-Allow-Methods: POST",
         b"Access-Control-Allow-Headers: " + allowed.encode("ascii"),
         b"Access-Control-Max-Age: " + _MAX_AGE,
-        b"Vary: Access-Control-Request-Headers",
     )
     return b"".join(line + b"\r\n" for line in lines)
 

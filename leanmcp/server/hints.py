@@ -33,8 +33,10 @@ def with_missing(error: MCPError, request: Request, path: str) -> MCPError:
         legacy = method_not_found(method)  # a call that is refused in any case is no example
         return MalformedMeta(legacy.message, legacy.data)
     missing = missing_headers(request.head, message)
-    meta = (message.get("params") or {}).get("_meta") or {} if isinstance(message.get("params"), dict) else {}
-    missing += [f"params._meta {name}" for name in (PROTOCOL_VERSION, CLIENT_CAPABILITIES) if name not in meta]
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    given = meta if isinstance(meta, dict) else {}
+    missing += [f"params._meta {name}" for name in (PROTOCOL_VERSION, CLIENT_CAPABILITIES) if name not in given]
     if not missing:
         return error
     versions = ", ".join(MODERN_VERSIONS)

@@ -48,7 +48,8 @@ class Plan:
         self.version: str | None = None
         self.method: str | None = None
         self.name: str | None = None
-        self.fault: HeaderMismatch | None = None
+        self.fault: str | None = None
+        """What is wrong with the mirrored headers by themselves; a text: an exception would keep requests alive."""
         self.calls = False
         """Whether the head announces a tools/call that is right as far as a head can be."""
         self.sse = False
@@ -72,7 +73,7 @@ class HTTPEndpoint:
             raise ValueError(f"path={path!r}: an endpoint path starts with '/', such as '/mcp'")
         self._server = server
         self._methods = server.methods
-        self._call_tool = server.call_tool
+        self._call_tool = server.start_call
         self._limits = server.limits
         self._rule = rule or HostRule()
         self._json_response = json_response
@@ -140,7 +141,7 @@ class HTTPEndpoint:
             plan.name = None if name is None else decode_value("Mcp-Name", name)
             plan.calls = plan.method == "tools/call" and plan.version in MODERN_VERSIONS
         except HeaderMismatch as fault:
-            plan.fault = fault
+            plan.fault = fault.message
 
     def stream_fields(self, head: Head) -> bytes | None:
         """Return the header lines of an event stream in place of the answer.
@@ -234,7 +235,7 @@ def _check_mirrors(plan: Plan, method: str, params: Params) -> None:
     """Raise the first of steps 6 to 8 that fails."""
     version = params.meta.protocol_version
     if plan.fault is not None:
-        raise plan.fault
+        raise HeaderMismatch(plan.fault)
     if plan.version != version:
         raise _differs("MCP-Protocol-Version", plan.version, version, "params._meta protocolVersion")
     if plan.version not in MODERN_VERSIONS:

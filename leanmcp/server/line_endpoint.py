@@ -45,14 +45,18 @@ class LineEndpoint:
         server: whose methods are served.
         send: takes the segments of one message; framing is the transport's.
         freed: told of a call that ended without an answer.
+        tell: takes the segments of one notification, which may be dropped; default: `send`.
     """
 
-    __slots__ = ("_cancelled", "_freed", "_loop", "_methods", "_send", "_server", "calls")
+    __slots__ = ("_cancelled", "_freed", "_loop", "_methods", "_send", "_server", "_tell", "calls")
 
-    def __init__(self, server: MCPServer, send: Send, freed: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, server: MCPServer, send: Send, freed: Callable[[], None] | None = None, tell: Send | None = None
+    ) -> None:
         self._server = server
         self._methods = server.methods
         self._send = send
+        self._tell = tell or send
         self._freed = freed or _nothing
         self._loop = asyncio.get_running_loop()
         self.calls: dict[RequestId, asyncio.Task[None]] = {}
@@ -67,7 +71,7 @@ class LineEndpoint:
                 call = decode_call(line, self._server.limits)
             if call is None or call.id in self.calls or call.params.meta.protocol_version not in MODERN_VERSIONS:
                 return self._receive_slowly(line)
-            answer = self._server.call_tool(call.params, Exchange(call.id, None, self))
+            answer = self._server.start_call(call.params, Exchange(call.id, None, self))
         except MCPError as error:
             return self._refuse(error, None if call is None else call.id)
         except Exception:
@@ -84,7 +88,7 @@ class LineEndpoint:
             envelope = jsonrpc.decode(line, self._server.limits)
             if envelope.id is msgspec.UNSET:
                 self._notified(envelope.method, envelope.params)
-                return
+                return None
             request_id = envelope.id
             if request_id in self.calls:
                 raise InvalidRequest(f"Invalid request: id {str(request_id)[:64]!r} is still in flight")
@@ -100,12 +104,14 @@ class LineEndpoint:
         except MCPError as error:
             if line is None or line.strip():  # a blank line is no message
                 self._refuse(error, request_id)
-            return
+            return None
+        except Exception:
+            return self._send(self._own_fault(request_id))
         if isinstance(answer, list):
             self._send(answer)
         else:
             self.calls[request_id] = self._loop.create_task(self._run(request_id, answer))
-        return
+        return None
 
     def _refuse(self, error: MCPError, request_id: RequestId | None) -> None:
         self._send([jsonrpc.encode_error(error, error.request_id if request_id is None else request_id)])
@@ -131,7 +137,7 @@ class LineEndpoint:
     def notify(self, message: Segments, request_id: RequestId) -> None:
         """Send a notification of a call in flight; of a cancelled one nothing more is sent."""
         if request_id not in self._cancelled:
-            self._send(message)
+            self._tell(message)
 
     def cancel_all(self) -> list[asyncio.Task[None]]:
         """Cancel every call in flight, and return them; none of them is answered any more."""

@@ -16,12 +16,12 @@ import msgspec
 from msgspec import UnsetType
 
 from ..errors import InvalidParams
-from ..protocol.jsonrpc import RequestId, Segments, encode_id
+from ..protocol.jsonrpc import RESPONSE_START, RequestId, Segments, encode_id
+from ..protocol.meta import SERVER_INFO
 
-_START = b'{"jsonrpc":"2.0","id":'
 _RESULT = b',"result":'
 MAX_CURSOR = 128  # characters; ours are shorter
-MAX_DIGITS = 18
+MAX_DIGITS = 18  # of a serial number; int() stays cheap
 
 
 class CacheHint(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class CacheHint(msgspec.Struct, frozen=True):
     scope: Literal["public", "private"] = "private"
 
     def __post_init__(self) -> None:
-        if self.ttl_ms < 0:
+        if type(self.ttl_ms) is not int or self.ttl_ms < 0:
             raise ValueError(f"CacheHint(ttl_ms={self.ttl_ms}): give 0 or more milliseconds")
         if self.scope not in ("public", "private"):
             raise ValueError(f"CacheHint(scope={self.scope!r}): give 'public' or 'private'")
@@ -65,21 +65,24 @@ class EncodedResult:
             **members,
             "ttlMs": hint.ttl_ms,
             "cacheScope": hint.scope,
-            "_meta": {"io.modelcontextprotocol/serverInfo": msgspec.Raw(server_info)},
+            "_meta": {SERVER_INFO: msgspec.Raw(server_info)},
         }
         self._rest = _RESULT + msgspec.json.encode(result) + b"}"
 
     def answer(self, request_id: RequestId) -> Segments:
         """Return the response to the request `request_id`."""
-        return [_START, encode_id(request_id), self._rest]
+        return [RESPONSE_START, encode_id(request_id), self._rest]
 
 
 # --- entries ----------------------------------------------------------------------------------------------------------
 
 
 class Named(Protocol):
+    """What a registry can hold."""
+
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name that it is found by."""
 
 
 E = TypeVar("E", bound=Named)

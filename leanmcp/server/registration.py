@@ -13,10 +13,13 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from ..errors import ToolError
 from ..logs import logger
 from ..types import CallToolResult, Icon, ToolAnnotations
 from ..types import Tool as ToolEntry
 from .context import Context
+from .encoding import encode_json
+from .nodes import AnyNode, ForeignNode, Node, NumberNode, walk
 from .results import BLOCKS, MEDIA, Check, ResultEncoder
 from .signature import ArgumentPlan, Output, Signature, derive_output
 from .tool import Home, Sanitize, Tool, is_async
@@ -104,6 +107,7 @@ def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions
         annotations=spec.annotations,
         meta=spec.meta,
     )
+    _check_entry(entry)
     in_thread = not is_async(function) and spec.thread is not False
     return Tool(
         function,
@@ -158,6 +162,22 @@ def _lint_hints(name: str, hints: ToolAnnotations | None) -> None:
         lint_hints(name, hints)
 
 
+def _check_entry(entry: ToolEntry) -> None:
+    """Refuse what cannot be published: one bad entry would take the whole list with it.
+
+    Raises:
+        TypeError: a member has the wrong type, or no JSON form.
+    """
+    try:
+        msgspec.convert(msgspec.json.decode(encode_json(msgspec.to_builtins(entry, enc_hook=_no_json))), ToolEntry)
+    except (ToolError, TypeError, ValueError, RecursionError) as fault:
+        raise TypeError(f"tool {entry.name!r}: its entry in tools/list cannot be published: {fault}") from None
+
+
+def _no_json(value: object) -> object:
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
 def _both(first: Sanitize | None, second: Sanitize | None) -> Sanitize | None:
     if first is None or second is None:
         return first or second
@@ -168,9 +188,7 @@ def _checked_name(function: Callable[..., Any], name: str | None, options: ToolO
     if not callable(function):
         raise TypeError(f"a tool is a function, not {function!r}")
     if name is None:
-        target = function
-        while hasattr(target, "func") and not hasattr(target, "__name__"):
-            target = target.func  # functools.partial
+        target = _named(function)
         name = getattr(target, "__name__", None) or type(target).__name__
         if name == "<lambda>":
             raise ValueError("a lambda needs name=")
@@ -184,6 +202,13 @@ def _checked_name(function: Callable[..., Any], name: str | None, options: ToolO
     if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
         raise TypeError(f"tool {name!r} is a generator; return a value, or a list of what it would yield")
     return name
+
+
+def _named(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what a `functools.partial` stands for, which has the name and the docstring."""
+    while hasattr(function, "func") and not hasattr(function, "__name__"):
+        function = function.func
+    return function
 
 
 def _described(function: Callable[..., Any], name: str, spec: ToolSpec) -> tuple[str | None, dict[str, str]]:
@@ -200,8 +225,7 @@ def _described(function: Callable[..., Any], name: str, spec: ToolSpec) -> tuple
 
 
 def _description(function: Callable[..., Any]) -> str | None:
-    while hasattr(function, "func") and not hasattr(function, "__name__"):
-        function = function.func
+    function = _named(function)
     if not hasattr(function, "__name__"):
         function = type(function).__call__ if function.__doc__ is None else function
     return inspect.getdoc(function) or None
@@ -250,8 +274,13 @@ def _output(
         check=_checked(name, output),
         text_only=annotation is str,
         max_size=spec.max_result,
+        may_hold_nan=any(map(_admits_float, walk(output.node))),
     )
     return schema, results
+
+
+def _admits_float(node: Node) -> bool:
+    return isinstance(node, AnyNode | ForeignNode) or (isinstance(node, NumberNode) and node.kind == "float")
 
 
 def _wraps(spec: ToolSpec, options: ToolOptions, schema: dict[str, Any]) -> bool:

@@ -17,14 +17,14 @@ from typing import Any
 import msgspec
 import orjson
 
-from ..protocol.jsonrpc import RequestId, Segments, encode_id
+from ..protocol.jsonrpc import RESPONSE_START, RequestId, Segments, encode_id
+from ..protocol.meta import SERVER_INFO
 from ..types import AudioContent, CallToolResult, EmbeddedResource, ImageContent, ResourceLink, TextContent
 from .content import Audio, File, Image, RawJSON
 from .encoding import ResultError, encode_json, unencodable
 
 BLOCKS = (TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource)
 MEDIA = (Image, Audio, File)
-_START = b'{"jsonrpc":"2.0","id":'
 _RESULT = b',"result":{"resultType":"complete","content":'
 _TEXT = b'[{"type":"text","text":'
 _RESULT_TEXT = _RESULT + _TEXT
@@ -46,6 +46,7 @@ class ResultEncoder:
         check: the output schema's check of the value before it is wrapped, None where there is nothing to check.
         text_only: whether the declared return type is `str`.
         max_size: bytes of the largest response, None for no limit.
+        may_hold_nan: whether a float may be in a structured value.
     """
 
     __slots__ = (
@@ -56,6 +57,7 @@ class ResultEncoder:
         "_failure_text",
         "_info",
         "_max_size",
+        "_may_hold_nan",
         "_structured",
         "_text_only",
         "_wrap",
@@ -70,12 +72,14 @@ class ResultEncoder:
         check: Check | None = None,
         text_only: bool = False,
         max_size: int | None = None,
+        may_hold_nan: bool = True,
     ) -> None:
         self._structured, self._wrap, self._check, self._text_only = structured, wrap, check, text_only
         self._max_size = max_size
+        self._may_hold_nan = may_hold_nan
         self._failure_text: str | None = None
         self._failure = b""
-        self._info = b',"_meta":{"io.modelcontextprotocol/serverInfo":' + server_info + b"}"
+        self._info = b',"_meta":{"%s":%s}' % (SERVER_INFO.encode(), server_info)
         self._end = (b"}" if wrap else b"") + _OK + self._info + b"}}"
         self._after_text = b'}],"structuredContent":' + (b'{"result":' if wrap else b"")
 
@@ -91,7 +95,7 @@ class ResultEncoder:
                 text = orjson.dumps(value)
             except orjson.JSONEncodeError:
                 raise unencodable(value) from None
-            segments = [_START, encode_id(request_id), _RESULT_TEXT, text, self._after_text, text, self._end]
+            segments = [RESPONSE_START, encode_id(request_id), _RESULT_TEXT, text, self._after_text, text, self._end]
             if len(text) <= _JOIN_SIZE:
                 segments = [b"".join(segments)]
         elif isinstance(value, CallToolResult):
@@ -101,7 +105,7 @@ class ResultEncoder:
         else:
             segments = self._join(request_id, _content(value), [], _OK)
         if self._max_size is not None:
-            self._check_size(segments)
+            _check_size(segments, self._max_size)
         return segments
 
     def error(self, blocks: list[Any], request_id: RequestId) -> Segments:
@@ -113,13 +117,13 @@ class ResultEncoder:
         if text != self._failure_text:
             self._failure_text = text
             self._failure = b"".join(self.error([text], 0)[2:])
-        return [_START, encode_id(request_id), self._failure]
+        return [RESPONSE_START, encode_id(request_id), self._failure]
 
     def _encode_structured(self, value: object, request_id: RequestId) -> Segments:
-        data = encode_json(value)
+        data = encode_json(value, may_hold_nan=self._may_hold_nan)
         self._verify(data)
         text = data if isinstance(value, str) else orjson.dumps(data.decode())
-        return [_START, encode_id(request_id), _RESULT_TEXT, text, self._after_text, data, self._end]
+        return [RESPONSE_START, encode_id(request_id), _RESULT_TEXT, text, self._after_text, data, self._end]
 
     def _encode_whole(self, result: CallToolResult, request_id: RequestId) -> Segments:
         """Encode a result that the tool put together itself; an error is never checked against the output schema."""
@@ -141,11 +145,6 @@ class ResultEncoder:
             except msgspec.ValidationError as fault:
                 raise ResultError(str(fault)) from None
 
-    def _check_size(self, segments: Segments) -> None:
-        size = sum(map(len, segments))
-        if self._max_size is not None and size > self._max_size:
-            raise ResultError(f"The result has {size} bytes, over the {self._max_size} allowed; ask for less at once")
-
     def _join(
         self,
         request_id: RequestId,
@@ -157,7 +156,13 @@ class ResultEncoder:
         info = self._info
         if meta:
             info = self._info[:-1] + b"," + encode_json(meta)[1:]
-        return [_START, encode_id(request_id), _RESULT, *content, *structured, flag, info, b"}}"]
+        return [RESPONSE_START, encode_id(request_id), _RESULT, *content, *structured, flag, info, b"}}"]
+
+
+def _check_size(segments: Segments, most: int) -> None:
+    size = sum(map(len, segments))
+    if size > most:
+        raise ResultError(f"The result has {size} bytes, over the {most} allowed; ask for less at once")
 
 
 def _readable(block: Any) -> Any:

@@ -48,8 +48,10 @@ class ThreadPool:
         Cancelling the wait leaves a function running that has begun, and drops its outcome; one that has not begun
         never runs. `done` is called on the loop in any case, once no thread is busy with the function any more.
         """
-        self._loop = asyncio.get_running_loop()
-        future: asyncio.Future[_Outcome] = self._loop.create_future()
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:  # another one than before: nobody is woken there yet
+            self._loop, self._waking = loop, False
+        future: asyncio.Future[_Outcome] = loop.create_future()
         if self._jobs is None:
             from queue import SimpleQueue  # loaded by the first `def` tool that runs
 
@@ -95,7 +97,7 @@ class ThreadPool:
         try:
             self._loop.call_soon_threadsafe(self._collect)
         except RuntimeError:
-            return  # the loop has ended, and with it everybody who waited for this outcome
+            self._waking = False  # the loop has ended, and with it everybody who waited for this outcome
 
     def _collect(self) -> None:
         """Loop: resolve the calls whose functions have returned."""

@@ -53,7 +53,7 @@ class Home(msgspec.Struct, frozen=True):
     lifespan: Callable[[], Any]
     sanitize: Sanitize | None
     faults: FaultLog
-    cleanup_grace: float = 5
+    cleanup_grace: float
 
 
 class Tool:
@@ -142,18 +142,17 @@ class Tool:
         if self.mirrored and head is not None:
             check_params(self.mirrored, head.headers, head.repeated, _any_json(params.arguments))
         try:
-            arguments = self._decode(params.arguments)
-        except _DECODE_FAULTS:
             try:
+                arguments = self._decode(params.arguments)
+            except _DECODE_FAULTS:
                 arguments = self._signature.recover(_object(params.arguments))
-            except InvalidArguments as refusal:
-                return self._results.error([refusal.text], request_id)
-        try:
             if self._plain:
                 value = await self._function(*msgspec.structs.astuple(arguments))
             else:
                 value = await self._invoke(arguments, params, exchange)
             return self._results.encode(value, request_id)
+        except InvalidArguments as refusal:
+            return self._results.error([refusal.text], request_id)
         except ToolError as error:
             return self._refuse(error, request_id)
         except MCPError:

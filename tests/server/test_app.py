@@ -248,3 +248,31 @@ def test_unknown_meta_members_are_left_alone() -> None:
 
     raw = msgspec.json.encode({"_meta": META | {"traceparent": "00-x", "com.example/y": [1]}, "other": 1})
     assert decode_params(raw, msgspec.json.Decoder(ListParams)).meta.protocol_version == "2026-07-28"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"meta": {"x": object()}},
+        {"meta": {"x": float("nan")}},
+        {"meta": [1]},
+        {"title": 5},
+        {"description": "\ud800"},
+        {"annotations": {"readOnlyHint": "yes"}},
+    ],
+)
+def test_entry_that_cannot_be_published_is_refused_at_registration(options: dict[str, Any]) -> None:
+    """Ours: one bad entry must not take the whole list with it."""
+    mcp = MCPServer("x")
+    with pytest.raises(TypeError, match="tool 'noop'"):
+        mcp.add_tool(noop, **options)
+    assert ask(mcp, "tools/list")["result"]["tools"] == []
+
+
+def test_cache_hint_of_the_wrong_type_is_refused() -> None:
+    """Ours: told where it is written, not at the first list."""
+    hints: dict[str, Any] = {"tools/list": {"ttl_ms": 5}}
+    with pytest.raises(TypeError, match="CacheHint"):
+        MCPServer("x", cache_hints=hints)
+    with pytest.raises(ValueError, match="ttl_ms"):
+        CacheHint(ttl_ms=1.5)  # type: ignore[arg-type]

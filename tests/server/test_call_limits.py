@@ -251,9 +251,10 @@ def test_a_thread_keeps_its_place_until_it_returns(mcp: MCPServer, end: str) -> 
             assert SLOW in text_of(await lines.answer())
         assert BUSY in text_of(await lines.send(call("work", {"wait": False}, 2)).answer(2))
         go_on.set()
-        number = 3
-        while "structuredContent" not in (await lines.send(call("work", {"wait": False}, number)).answer(number))["result"]:
+        number, result = 2, {}
+        while "structuredContent" not in result:
             number += 1
+            result = (await lines.send(call("work", {"wait": False}, number)).answer(number))["result"]
 
     run(mcp, conversation)
 

@@ -525,3 +525,62 @@ def test_protocol_error_of_a_tool_passes_through(mcp: MCPServer) -> None:
         raise MCPError(4711, "not today", {"retry": 1})
 
     assert invoke(mcp, "tool")["error"] == {"code": 4711, "message": "not today", "data": {"retry": 1}}
+
+
+def test_fault_in_a_users_own_type_is_masked_under_the_tools_name(
+    mcp: MCPServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ours: policy P3; a KeyError in `__post_init__` is the author's, not leanmcp's."""
+
+    @dataclass
+    class Odd:
+        x: int
+
+        def __post_init__(self) -> None:
+            raise KeyError("secret")
+
+    @mcp.tool
+    async def tool(odd: Odd) -> str:
+        return "never"
+
+    answer = result(mcp, "tool", odd={"x": 1})
+    assert answer["isError"] is True
+    assert "'tool'" in text(answer)
+    assert "secret" not in text(answer)
+    assert "tool tool failed" in caplog.text
+
+
+def test_thread_tools_work_in_one_loop_after_another(mcp: MCPServer) -> None:
+    """Ours: a thread that outlives its loop must not silence the next one."""
+    release = threading.Event()
+
+    @mcp.tool(timeout=0.05)
+    def stuck() -> str:
+        release.wait(20)
+        return "late"
+
+    @mcp.tool
+    def quick() -> str:
+        return "quick"
+
+    assert result(mcp, "stuck")["isError"] is True
+    release.set()
+    for thread in threading.enumerate():
+        if thread.name.startswith("leanmcp-tool"):
+            thread.join(0.2)  # let it deliver to the loop that is gone; it never ends
+    assert text(result(mcp, "quick")) == "quick"
+
+
+def test_null_in_a_large_result_costs_no_walk_in_python(mcp: MCPServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours: policy P4 is checked by C code; the path is looked for only where a NaN is."""
+
+    def fail(value: object) -> None:
+        raise AssertionError("walked")
+
+    monkeypatch.setattr("leanmcp.server.encoding._first_fault", fail)
+
+    @mcp.tool
+    async def rows() -> list[dict[str, float | None]]:
+        return [{"a": 1.0, "b": None}] * 1000
+
+    assert result(mcp, "rows")["isError"] is False

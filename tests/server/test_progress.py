@@ -128,8 +128,8 @@ def test_a_number_that_is_not_finite_is_refused(in_thread: bool, token: Any, val
             return "ok"
     else:
 
-        @mcp.tool
-        async def report(ctx: Ctx) -> str:
+        @mcp.tool(name="report")
+        async def report_on_loop(ctx: Ctx) -> str:
             with pytest.raises(ValueError, match="no finite number") as error:
                 await ctx.report_progress(*numbers)
             caught.append(str(error.value))

@@ -117,7 +117,7 @@ def test_media_that_cannot_be_are_refused_when_made(make: Callable[[], object], 
 
 def test_file_that_cannot_be_read_is_a_masked_error(tmp_path: Path) -> None:
     """Ours: policy P3; paths do not leave the server."""
-    answer = returned(Image(tmp_path / "missing.png"))
+    answer = returned(lambda: Image(tmp_path / "missing.png"))
     assert answer["isError"] is True
     assert str(tmp_path) not in texts(answer)[0]
 
