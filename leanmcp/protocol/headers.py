@@ -223,6 +223,8 @@ class HostRule:
         """Return whether a page of `origin` may call this server; `null` never may."""
         origin = origin.lower()
         match = _ORIGIN.fullmatch(origin)
+        if origin == "null":
+            return False
         if self._any_origin or origin in self._origins:
             return True
         return match is not None and match[2] in _LOOPBACK

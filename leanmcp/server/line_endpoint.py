@@ -123,9 +123,12 @@ class LineEndpoint:
             segments = [jsonrpc.encode_error(error, request_id)]
         except asyncio.CancelledError:
             self.calls.pop(request_id, None)
-            self._cancelled.discard(request_id)
-            self._freed()
-            raise  # nothing more is sent for a cancelled id
+            if request_id in self._cancelled:  # nothing more is sent for a cancelled id
+                self._cancelled.discard(request_id)
+                self._freed()
+            else:  # but the client waits for one that the tool cancelled itself
+                self._send([jsonrpc.encode_error(InternalError("The tool cancelled its own call"), request_id)])
+            raise
         except Exception:
             segments = self._own_fault(request_id)
         self.calls.pop(request_id, None)

@@ -246,6 +246,9 @@ class HTTPConnection(asyncio.Protocol):
     async def _run(self, answer: Coroutine[Any, Any, Response], head: Head) -> None:
         try:
             response = await answer
+        except asyncio.CancelledError:
+            self._transport.abort()  # the client has left already, unless the tool cancelled its own call
+            raise
         finally:
             self._server.in_flight -= 1
             self._task = None

@@ -254,6 +254,12 @@ def test_foreign_origins_may_not(origin: str) -> None:
     assert not HostRule().origin(origin)
 
 
+def test_null_is_no_origin_of_anybody() -> None:
+    """Ours: sandboxed pages and files of any kind say `null`; not even `*` admits them."""
+    assert HostRule(allowed_origins=["*"]).origin("https://any.example.com")
+    assert not HostRule(allowed_origins=["*", "null"]).origin("null")
+
+
 def test_allowed_origins_match_exactly() -> None:
     """Ours: scheme, host and port all count."""
     rule = HostRule(allowed_origins=["https://app.example.com"])

@@ -11,11 +11,13 @@ import time
 import weakref
 from typing import Any
 
+import msgspec
 import pytest
 
 from leanmcp import Context, Limits, MCPServer
+from leanmcp.server.line_endpoint import LineEndpoint
 from tests.support.lines import Lines, cancelled, run, soon
-from tests.support.processes import DEADLINE, call
+from tests.support.processes import DEADLINE, call, encode
 
 Ctx = Context[None]
 
@@ -265,3 +267,25 @@ def test_a_cancellation_of_somebody_elses_task_is_a_failure_of_the_tool() -> Non
         assert "failed unexpectedly" in answer["result"]["content"][0]["text"]
 
     run(mcp, conversation)
+
+
+def test_tool_that_cancels_its_own_call_is_answered() -> None:
+    """Ours: the client did not cancel it, and waits."""
+    mcp, sent = MCPServer("x"), list[bytes]()
+
+    @mcp.tool
+    async def giving_up() -> str:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+        return "never"
+
+    async def main() -> None:
+        endpoint = LineEndpoint(mcp, lambda segments: sent.append(b"".join(segments)))
+        endpoint.receive(encode(call("giving_up", request_id=7)))
+        await asyncio.wait(endpoint.calls.values(), timeout=DEADLINE)
+
+    asyncio.run(main())
+    (answer,) = map(msgspec.json.decode, sent)
+    assert (answer["id"], answer["error"]["code"]) == (7, -32603)
