@@ -160,3 +160,11 @@ def test_unknown_transport_is_refused() -> None:
     """Ours: U21."""
     with pytest.raises(ValueError, match="unknown transport 'tcpp'"):
         asyncio.run(MCPServer("x").run_async("tcpp"))
+
+
+def test_line_that_is_not_json_gets_an_error_and_a_hint() -> None:
+    """Ours: U8; the hint is for a person who types into a server, and comes once a second at most."""
+    messages, errors, _ = run_stdio(FIXTURE, b"hello\nhello\n" + encode(call("echo", {"text": "hi"})) + b"\n")
+    assert [message.get("error", {}).get("code") for message in messages] == [-32700, -32700, None]
+    (hint,) = errors.splitlines()
+    assert "leanmcp call FILE TOOL" in hint

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from ..calls import end_call
-from ..errors import InternalError, InvalidRequest, MCPError, UnsupportedProtocolVersion
-from ..logs import logger
+from ..errors import InternalError, InvalidRequest, MCPError, ParseError, UnsupportedProtocolVersion
+from ..logs import logger, warn_seldom
 from ..protocol import jsonrpc
 from ..protocol.jsonrpc import RequestId, Segments
 from ..protocol.meta import MODERN_VERSIONS, CallToolRequest, Params, decode_call, decode_params, method_not_found
@@ -114,6 +114,11 @@ class LineEndpoint:
         return None
 
     def _refuse(self, error: MCPError, request_id: RequestId | None) -> None:
+        if isinstance(error, ParseError):
+            warn_seldom(
+                "standard input had a line that is not JSON; a host writes one JSON-RPC message a line. "
+                "By hand: leanmcp call FILE TOOL name=value"
+            )
         self._send([jsonrpc.encode_error(error, error.request_id if request_id is None else request_id)])
 
     async def _run(self, request_id: RequestId, answer: Coroutine[Any, Any, Segments]) -> None:
