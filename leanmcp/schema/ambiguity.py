@@ -17,14 +17,14 @@ from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
+from .ecma import LAST, Ranges, complement
+
 __all__ = ["is_exponential", "longest_text"]
 
-LAST = 0x10FFFF
 MAX_POSITIONS = 200  # a longer pattern is not analysed
 MAX_STEPS = 10**8 + 1  # a second or so, and no root of it is rounded down
 MAX_SEEN = 20_000  # states of one question; a pattern that has more is taken for slow
 MAX_COPIES = 9  # `(ab){2,9}` is written out; more rounds count as any number
-Ranges = tuple[tuple[int, int], ...]
 ANY: Ranges = ((0, LAST),)
 
 
@@ -81,7 +81,7 @@ class _Automaton:
         if code is codes.LITERAL:
             return self.position(((argument, argument),))
         if code is codes.NOT_LITERAL:
-            return self.position(_complement(((argument, argument),)))
+            return self.position(complement(((argument, argument),)))
         if code is codes.ANY:
             return self.position(ANY)
         if code is codes.IN:
@@ -232,16 +232,4 @@ def _class(items: Any) -> Ranges:
             ranges.append(argument)
         else:  # a category, which our own translation never writes
             ranges.append((0, LAST))
-    return _complement(tuple(ranges)) if negated else tuple(ranges)
-
-
-def _complement(ranges: Ranges) -> Ranges:
-    result: list[tuple[int, int]] = []
-    at = 0
-    for low, high in sorted(ranges):
-        if low > at:
-            result.append((at, low - 1))
-        at = max(at, high + 1)
-    if at <= LAST:
-        result.append((at, LAST))
-    return tuple(result)
+    return complement(tuple(ranges)) if negated else tuple(ranges)

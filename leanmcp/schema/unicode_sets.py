@@ -10,11 +10,10 @@ import functools
 import unicodedata
 from itertools import groupby
 
-from .ecma import Ranges, complement
+from .ecma import LAST, Ranges, complement
 
 __all__ = ["property_ranges"]
 
-LAST = 0x10FFFF
 LONG = {
     "Letter": "L",
     "Cased_Letter": "LC",

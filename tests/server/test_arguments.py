@@ -1,7 +1,5 @@
 """Arguments that are taken after all, and refusals: policies P1 and P2, faults in order, nothing but words."""
 
-import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -10,7 +8,8 @@ import pydantic
 import pytest
 
 from leanmcp.fields import Field, Model
-from leanmcp.server.signature import InvalidArguments, Signature
+from leanmcp.server.signature import Signature
+from tests.support.signatures import call, of, refusal
 
 
 class Book(Model):
@@ -24,27 +23,6 @@ def plain(n: int) -> int:
 
 
 def search_books(query: str, limit: int) -> None: ...
-
-
-def of(function: Callable[..., Any], **options: Any) -> Signature:
-    return Signature.of(function, tool_name=options.pop("tool_name", "tool"), **options)
-
-
-def call(signature: Signature, arguments: Any) -> Any:
-    """Arguments as a dict, decoded or recovered, as a call does it."""
-    raw = arguments if isinstance(arguments, bytes) else json.dumps(arguments).encode()
-    try:
-        decoded = signature.decode(raw)
-    except (msgspec.MsgspecError, RecursionError, UnicodeError):
-        decoded = signature.recover(raw)
-    return msgspec.structs.asdict(decoded)
-
-
-def refusal(signature: Signature, arguments: Any) -> list[str]:
-    """The lines of the refusal below its head."""
-    with pytest.raises(InvalidArguments) as error:
-        call(signature, arguments)
-    return error.value.text.splitlines()[1:]
 
 
 # P1: strings that are JSON -------------------------------------------------------

@@ -12,21 +12,8 @@ import pydantic
 import pytest
 
 from leanmcp.fields import Field
-from leanmcp.server.signature import InvalidArguments, Signature
-
-
-def of(function: Callable[..., Any], **options: Any) -> Signature:
-    return Signature.of(function, tool_name=options.pop("tool_name", "tool"), **options)
-
-
-def call(signature: Signature, arguments: Any) -> Any:
-    """Arguments as a dict, decoded or recovered, as a call does it."""
-    raw = arguments if isinstance(arguments, bytes) else json.dumps(arguments).encode()
-    try:
-        decoded = signature.decode(raw)
-    except (msgspec.MsgspecError, RecursionError, UnicodeError):
-        decoded = signature.recover(raw)
-    return msgspec.structs.asdict(decoded)
+from leanmcp.server.signature import InvalidArguments
+from tests.support.signatures import call, of
 
 
 def search_books(query: str, limit: int) -> str:

@@ -3,7 +3,6 @@
 import asyncio
 import enum
 import functools
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Optional, TypeVar
@@ -14,7 +13,8 @@ import pydantic
 import pytest
 
 from leanmcp.fields import Field, Header, Model
-from leanmcp.server.signature import InvalidArguments, Signature, derive_output
+from leanmcp.server.signature import derive_output
+from tests.support.signatures import call, of, refusal
 
 if TYPE_CHECKING:
     from somewhere import Missing  # type: ignore[import-not-found]
@@ -35,27 +35,6 @@ class Book(Model):
     title: str
     author: str
     year: int = Field(ge=1450, description="Year of first publication.")
-
-
-def of(function: Callable[..., Any], **options: Any) -> Signature:
-    return Signature.of(function, tool_name=options.pop("tool_name", "tool"), **options)
-
-
-def call(signature: Signature, arguments: Any) -> Any:
-    """Arguments as a dict, decoded or recovered, as a call does it."""
-    raw = arguments if isinstance(arguments, bytes) else json.dumps(arguments).encode()
-    try:
-        decoded = signature.decode(raw)
-    except (msgspec.MsgspecError, RecursionError, UnicodeError):
-        decoded = signature.recover(raw)
-    return msgspec.structs.asdict(decoded)
-
-
-def refusal(signature: Signature, arguments: Any) -> list[str]:
-    """The lines of the refusal below its head."""
-    with pytest.raises(InvalidArguments) as error:
-        call(signature, arguments)
-    return error.value.text.splitlines()[1:]
 
 
 # Kinds of callables --------------------------------------------------------------
