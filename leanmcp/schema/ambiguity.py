@@ -4,8 +4,8 @@ In: a pattern in Python's syntax. Out: whether some texts take exponential time,
 The pattern becomes a Glushkov automaton: a position per character class, and the positions that may follow each, as
 often as there are ways to get there. Two ways from one position back to itself over the same text is what backtracking
 doubles with each round; a loop whose text another loop behind it takes as well costs one more power of the length
-(Weideman et al. 2016, "Analyzing Matching Time Behavior of Backtracking Regular Expression Matchers"). Look-around
-counts as empty, and a back reference as any text.
+(Weideman et al. 2016, "Analyzing Matching Time Behavior of Backtracking Regular Expression Matchers"). Look-around is
+a way that leads nowhere, and a back reference any text.
 """
 
 from __future__ import annotations
@@ -96,7 +96,9 @@ class _Automaton:
             return _either([self.read(branch) for branch in argument[1:] if branch is not None])
         if code is codes.GROUPREF:
             return self.loop(self.position(ANY), 1)
-        return Counter(), Counter(), 1  # an anchor or a look-around
+        if code in (codes.ASSERT, codes.ASSERT_NOT):  # tried in full, and then the text is read once more
+            return self.read(argument[1])[0], Counter(), 1
+        return Counter(), Counter(), 1  # an anchor
 
     def position(self, characters: Ranges) -> Part:
         if len(self.characters) >= MAX_POSITIONS:

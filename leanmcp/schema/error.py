@@ -1,18 +1,30 @@
-"""The one error of schemas, and the JSON pointers in its texts.
+"""The errors of schemas and of values, and the JSON pointers in their texts.
 
-In: a place inside a schema. Out: a text that names it. RFC 6901.
+In: a place inside a schema, or the faults of a value. Out: a text that names it. RFC 6901.
 """
 
 from __future__ import annotations
 
-__all__ = ["Place", "SchemaError", "pointer"]
+from collections.abc import Sequence
+
+from .faults import Fault, listing
+
+__all__ = ["InvalidValue", "Place", "SchemaError", "pointer"]
 
 MAX_POINTER = 300  # characters
 Place = tuple["str | int", ...]
 
 
+class InvalidValue(ValueError):
+    """A value that does not fit its schema; `faults` has everything that is wrong with it, the text a line for each."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = list(faults)
+        super().__init__(listing(faults))
+
+
 class SchemaError(ValueError):
-    """A schema that cannot be enforced.
+    """A schema that cannot be enforced; `pointer` is the JSON pointer of what is wrong in it, `#` for the root.
 
     Args:
         place: of the keyword or the subschema that is wrong.

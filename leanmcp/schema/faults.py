@@ -11,7 +11,9 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
-__all__ = ["Fault", "path_text", "phrase"]
+from ..mistyped import closest
+
+__all__ = ["Fault", "listing", "path_text", "phrase"]
 
 MAX_FAULTS = 20
 MAX_LINE = 300  # characters
@@ -50,16 +52,33 @@ def path_text(parts: Iterable[str | int]) -> str:
     return text
 
 
-def phrase(tool_name: str, faults: Sequence[Fault], *, echo_values: bool = True, what: str = "arguments for") -> str:
+def phrase(
+    tool_name: str,
+    faults: Sequence[Fault],
+    *,
+    echo_values: bool = True,
+    what: str = "arguments for",
+    noun: str = "tool",
+) -> str:
     """Return the whole refusal: a head line, then one line per fault, at most 20 faults and 4 KiB.
 
     Args:
         what: "arguments for" or "result of".
+        noun: what bears the name.
     """
-    text = f"Invalid {what} tool {_clip(_printable(tool_name), 128)}:"
+    text = f"Invalid {what} {noun} {_clip(_printable(tool_name), 128)}:"
+    return "\n".join([text, *_lines(faults, echo_values, MAX_TEXT - len(text.encode()))])
+
+
+def listing(faults: Sequence[Fault], *, echo_values: bool = True) -> str:
+    """Return one line per fault, at most 20 faults and 4 KiB; an empty text for none."""
+    return "\n".join(_lines(faults, echo_values, MAX_TEXT))
+
+
+def _lines(faults: Sequence[Fault], echo_values: bool, room: int) -> list[str]:
     lines = list(dict.fromkeys(_line(fault, echo_values) for fault in faults[: MAX_FAULTS * 5]))
     left_over = max(0, len(faults) - MAX_FAULTS * 5)
-    room = MAX_TEXT - len(text.encode()) - 32
+    room -= 32  # for what says how many are left out
     shown: list[str] = []
     for line in lines[:MAX_FAULTS]:
         room -= len(line.encode()) + 1
@@ -67,7 +86,7 @@ def phrase(tool_name: str, faults: Sequence[Fault], *, echo_values: bool = True,
             break
         shown.append(line)
     rest = len(lines) - len(shown) + left_over
-    return "\n".join([text, *shown, *([f"... and {rest} more"] if rest else [])])
+    return [*shown, *([f"... and {rest} more"] if rest else [])]
 
 
 def _line(fault: Fault, echo_values: bool) -> str:
@@ -134,19 +153,16 @@ def one_of(values: Sequence[object]) -> str:
 
 def unknown_name(name: str, accepted: Sequence[str]) -> str:
     """Refuse a name that the object does not have, with the closest one that it has."""
-    import difflib
-
     if not accepted:
         return "Extra inputs are not permitted; there are none to give"
-    text = f"Extra inputs are not permitted; accepted names: {', '.join(accepted[:MAX_NAMES])}"
+    names = ", ".join(_clip(_printable(name), MAX_VALUE) for name in accepted[:MAX_NAMES])
+    text = f"Extra inputs are not permitted; accepted names: {names}"
     if len(accepted) > MAX_NAMES:
         text += f" and {len(accepted) - MAX_NAMES} more"
     if len(accepted) > MAX_CANDIDATES:
         return text
-    close = difflib.get_close_matches(name[:MAX_VALUE].lower(), {n.lower(): n for n in accepted}, 1, 0.6)
-    if close:
-        text += f"; did you mean {quoted(next(n for n in accepted if n.lower() == close[0]))}?"
-    return text
+    meant = closest(name[:MAX_VALUE], accepted)
+    return text if meant is None else f"{text}; did you mean {quoted(meant)}?"
 
 
 def bad_name(message: str) -> str:

@@ -28,11 +28,15 @@ class Matcher(Struct, frozen=True, eq=False):
         source: as written.
         search: tells whether it matches somewhere in a text, and spends steps.
         longest: how many characters it is tried on, None for any number.
+        find: the same without steps, None where it cannot be had; true for texts up to `short` characters, None for
+            every text.
     """
 
     source: str
     search: Callable[[str, Spend], bool]
     longest: int | None = None
+    find: Callable[[str], object] | None = None
+    short: int | None = None
 
 
 class Choice(Struct, frozen=True, eq=False):

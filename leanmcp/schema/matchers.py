@@ -18,6 +18,7 @@ from .profiles import Profile
 __all__ = ["matcher"]
 
 SHORT = 256  # characters on which a quadratic search takes less than the linear one needs to begin
+ENDLESS = 1 << 62  # steps
 Search = Callable[[str, Spend], bool]
 
 
@@ -34,17 +35,18 @@ def matcher(pattern: str, profile: Profile) -> Matcher:
         return Matcher(pattern, compile_linear(part, profile.max_states))
     source = ecma.python_source(part)
     try:
-        search = _by_re(re.compile(source))
+        compiled = re.compile(source)
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"pattern {pattern!r} cannot be said in Python: {error}") from None
+    find, search = compiled.search, _by_re(compiled)
     if not any(sign in source for sign in "*+{"):
-        return Matcher(pattern, search)
+        return Matcher(pattern, search, find=find)
     from .ambiguity import is_exponential, longest_text
 
     exponential = is_exponential(source)
     longest = longest_text(source)
     if longest is None and not exponential:
-        return Matcher(pattern, search)
+        return Matcher(pattern, search, find=find)
     try:
         linear = compile_linear(part, profile.max_states)
     except NotLinear as error:
@@ -53,15 +55,18 @@ def matcher(pattern: str, profile: Profile) -> Matcher:
                 f"pattern {pattern!r} can match one text in so many ways that a sender could stop "
                 f"the server, and {error}"
             ) from None
-        return Matcher(pattern, search, longest)
-    return Matcher(pattern, linear if exponential else _by_length(search, linear))
+        return Matcher(pattern, _by_re(compiled, longest), longest, find, longest)
+    if exponential:
+        return Matcher(pattern, linear)
+    return Matcher(pattern, _by_length(search, linear), None, find, SHORT)
 
 
-def _by_re(compiled: re.Pattern[str]) -> Search:
+def _by_re(compiled: re.Pattern[str], longest: int | None = None) -> Search:
     find = compiled.search
 
     def search(text: str, spend: Spend) -> bool:
-        spend(len(text) // SHORT)
+        # The name of a member may be longer than a text that is tried; there is no other answer to it.
+        spend(len(text) // SHORT if longest is None or len(text) <= longest else ENDLESS)
         return find(text) is not None
 
     return search

@@ -26,6 +26,8 @@ class Profile(Struct, frozen=True, kw_only=True):
         max_states: states of the automaton that a pattern becomes.
         backtracking: patterns may be matched by `re`, so that look-around and back references can be had.
         steps: of one check; `steps_per_value` more for each value that there is.
+        max_generated: subschemas of a schema that code is generated for; that code takes a step for each call of a
+            function that is recursive, `generated_steps` at most and `steps_per_value` more.
     """
 
     name: str
@@ -40,6 +42,8 @@ class Profile(Struct, frozen=True, kw_only=True):
     backtracking: bool
     steps: int
     steps_per_value: int = 16
+    max_generated: int = 0
+    generated_steps: int = 0
 
 
 PROFILES = {
@@ -56,6 +60,8 @@ PROFILES = {
             max_states=2_000,
             backtracking=True,
             steps=300_000,
+            max_generated=2_000,
+            generated_steps=1_000_000,
         ),
         Profile(
             name="untrusted",

@@ -16,8 +16,8 @@ from . import interpreter
 from .assertions import OutOfSteps
 from .compiler import compile_documents
 from .documents import Documents
-from .error import SchemaError
-from .faults import TOO_COMPLEX, Fault
+from .error import InvalidValue, SchemaError
+from .faults import TOO_COMPLEX, Fault, listing
 from .fold import fold
 from .ir import Node
 from .profiles import PROFILES, Profile
@@ -38,8 +38,8 @@ class Validator:
     def __init__(self, root: Node, profile: Profile) -> None:
         self._root = root
         self._profile = profile
-        # The seam for generated code: whatever stands here gives the verdict; words are the interpreter's business.
-        self._verdict: Callable[[Any], bool] = self._interpret
+        # Words are the interpreter's business.
+        self._verdict: Callable[[Any], bool] = self._first if profile.max_generated else self._interpret
 
     def is_valid(self, value: Any) -> bool:
         """Tell whether a value fits; one that takes too many steps to tell does not."""
@@ -47,6 +47,8 @@ class Validator:
             return self._verdict(value)
         except OutOfSteps:
             return False
+        except RecursionError:
+            return self._interpreted(value)
 
     def faults(self, value: Any) -> list[Fault]:
         """Return everything that is wrong with a value, at most 120 faults; none where it fits."""
@@ -54,22 +56,64 @@ class Validator:
             fits = self._verdict(value)
         except OutOfSteps:
             return [Fault("", TOO_COMPLEX)]
+        except RecursionError:
+            fits = self._interpreted(value)
         return [] if fits else interpreter.faults(self._root, value, self._profile)
+
+    def validate(self, value: Any) -> None:
+        """Let a value pass that fits.
+
+        Raises:
+            InvalidValue: it does not; the text says everything that is wrong.
+        """
+        found = self.faults(value)
+        if found:
+            raise InvalidValue(found)
+
+    def explain(self, value: Any) -> str:
+        """Return everything that is wrong with a value, a line for each fault; an empty text where it fits."""
+        return listing(self.faults(value))
 
     def fold(self, value: Any) -> Any:
         """Turn 5.0 into 5 where only integers fit, inside of a value that fits; return the value."""
         return fold(self._root, value, self._profile)
 
+    def prepare(self) -> None:
+        """Write the code that gives verdicts, where there is any; the first value that is checked would ask for it."""
+        with _generating:
+            if self._verdict == self._first:
+                from . import generator  # fastjsonschema is loaded where a schema is met that it is used for
+
+                self._verdict = generator.generate(self._root, self._profile) or self._interpret
+
+    def _first(self, value: Any) -> bool:
+        try:
+            self.prepare()
+        except (ImportError, OSError):  # no descriptor to read it with; the next value finds one, perhaps
+            return self._interpret(value)
+        return self._verdict(value)
+
     def _interpret(self, value: Any) -> bool:
         return interpreter.is_valid(self._root, value, self._profile)
+
+    def _interpreted(self, value: Any) -> bool:
+        """Tell whether a value fits that lies too deep for the stack of Python."""
+        try:
+            return self._interpret(value)
+        except OutOfSteps:
+            return False
 
 
 _kept: dict[tuple[bytes, str], Validator] = {}
 _lock = threading.Lock()
+_generating = threading.Lock()
 
 
-def compile_schema(schema: object, *, profile: str = "trusted") -> Validator:
+def compile_schema(schema: object, *, profile: str = "trusted", eager: bool = False) -> Validator:
     """Return the validator of a schema; the same schema is compiled once.
+
+    Args:
+        eager: have the code written that gives verdicts.
 
     Raises:
         SchemaError: it is no schema, or one that cannot be enforced; the text has the JSON pointer of what is wrong.
@@ -77,12 +121,18 @@ def compile_schema(schema: object, *, profile: str = "trusted") -> Validator:
     """
     if profile not in PROFILES:
         raise ValueError(f"profile {profile!r}: give one of {', '.join(PROFILES)}")
-    limits = PROFILES[profile]
+    validator = _validator(schema, PROFILES[profile])
+    if eager:
+        validator.prepare()
+    return validator
+
+
+def _validator(schema: object, limits: Profile) -> Validator:
     text = _json(schema)
     if len(text) > limits.max_size:
         raise SchemaError((), f"has {len(text)} bytes, over {limits.max_size}", keyword=False)
     # Members keep their order: it is the order of faults, so that another order is another schema.
-    key = hashlib.sha256(text).digest(), profile
+    key = hashlib.sha256(text).digest(), limits.name
     with _lock:
         known = _kept.pop(key, None)
         if known is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["KINDS", "count_values", "equal", "exact", "has_duplicates", "is_multiple"]
+__all__ = ["KINDS", "count_values", "equal", "exact", "has_duplicates", "is_multiple", "text_of"]
 
 KINDS: dict[type, str] = {
     type(None): "null",
@@ -67,14 +67,14 @@ def has_duplicates(items: list[Any]) -> bool:
     if kinds <= NUMBERS:
         ordered = sorted(items)
         return any(map(_same, ordered, ordered[1:]))
-    return len(set(map(_text, items))) < len(items)
+    return len(set(map(text_of, items))) < len(items)
 
 
 def _same(one: float, other: float) -> bool:
     return one == other
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     """Return one text for all values that are equal; iterative, so that no depth stops it."""
     out: list[str] = []
     todo: list[tuple[bool, Any]] = [(False, value)]

@@ -4,33 +4,17 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from leanmcp import schema as json_schema
 from leanmcp.schema.dialects import DIALECTS
+from tests.support.schema_engines import Validate, compiled, linear, with_dialect
+from tests.support.schema_suite import COUNTS, ELSEWHERE, TESTS, Group, groups
 
-SUITE = Path(__file__).resolve().parents[3] / "shared" / "json-schema-test-suite" / "tests"
-DIALECT_OF = {
-    "draft2020-12": 2020,
-    "draft2019-09": 2019,
-    "draft7": 7,
-    "draft6": 6,
-    "draft4": 4,
-}
-# Mandatory tests, and those among the rest whose schema is somewhere else.
-COUNTS = {
-    "draft2020-12": (1250, 49),
-    "draft2019-09": (1223, 36),
-    "draft7": (904, 23),
-    "draft6": (816, 23),
-    "draft4": (601, 17),
-}
-ELSEWHERE = "localhost:1234"
-needs_suite = pytest.mark.skipif(not SUITE.is_dir(), reason="the JSON Schema test suite is not beside this project")
+needs_suite = pytest.mark.skipif(not TESTS.is_dir(), reason="the JSON Schema test suite is not beside this project")
 
 
 @pytest.fixture(autouse=True)
@@ -43,22 +27,12 @@ def _closed_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", refuse)
 
 
-def groups(draft: str, files: str) -> Iterator[tuple[str, Any, list[Any]]]:
-    """Yield file name, schema with its dialect, and tests of each group."""
-    uri = next(uri for uri, dialect in DIALECTS.items() if dialect.number == DIALECT_OF[draft])
-    for file in sorted((SUITE / draft).glob(files)):
-        for group in json.loads(file.read_text()):
-            schema = group["schema"]
-            if isinstance(schema, dict):
-                schema = {"$schema": uri, **schema}
-            yield f"{file.name}: {group['description']}", schema, group["tests"]
-
-
 def judge(draft: str, files: str, profile: str) -> tuple[list[str], int, int]:
     """Return what was judged wrongly, how many tests there were, and how many need another document."""
     wrong: list[str] = []
     count = refused = 0
-    for name, schema, tests in groups(draft, files):
+    for name, plain, tests in groups(draft, files):
+        schema = with_dialect(plain, draft)
         try:
             validator = json_schema.compile(schema, profile=profile)
         except json_schema.SchemaError as error:
@@ -79,7 +53,7 @@ def judge(draft: str, files: str, profile: str) -> tuple[list[str], int, int]:
 
 @needs_suite
 @pytest.mark.parametrize("profile", ["trusted", "untrusted"])
-@pytest.mark.parametrize("draft", DIALECT_OF)
+@pytest.mark.parametrize("draft", COUNTS)
 def test_every_mandatory_test_passes_and_nothing_is_fetched(draft: str, profile: str) -> None:
     """Spec: JSON Schema; a schema that needs another document is refused."""
     wrong, count, refused = judge(draft, "*.json", profile)
@@ -89,7 +63,7 @@ def test_every_mandatory_test_passes_and_nothing_is_fetched(draft: str, profile:
 
 @needs_suite
 @pytest.mark.parametrize("profile", ["trusted", "untrusted"])
-@pytest.mark.parametrize("draft", ["draft2020-12", "draft2019-09", "draft7", "draft6", "draft4"])
+@pytest.mark.parametrize("draft", COUNTS)
 def test_patterns_mean_what_they_mean_in_ecma_262(draft: str, profile: str) -> None:
     """Spec: JSON Schema core 6.4; optional files of the suite."""
     wrong, count, _ = judge(draft, "optional/*regex.json", profile)
@@ -97,13 +71,75 @@ def test_patterns_mean_what_they_mean_in_ecma_262(draft: str, profile: str) -> N
     assert count >= 70
 
 
+NO_DEPENDENCIES = "core 6.5: since 2019-09 split it in two, `dependencies` is an unknown keyword, which asserts nothing"
+NOT_WITH_IT = "core 9.1.2: the document is elsewhere, and nothing is fetched"
+UNKNOWN_DIALECT = "core 8.1.1: a metaschema that is unknown, and elsewhere"
+# File of optional/ and group: the tests that come out otherwise, each with the reason.
+MISSES: dict[str, tuple[list[str], str]] = {
+    "cross-draft.json: refs to historic drafts are processed as historic drafts": (
+        ["first item not a string is valid"],
+        NOT_WITH_IT,
+    ),
+    "dependencies-compatibility.json: single dependency": (["missing dependency"], NO_DEPENDENCIES),
+    "dependencies-compatibility.json: multiple dependents required": (
+        ["missing dependency", "missing other dependency", "missing both dependencies"],
+        NO_DEPENDENCIES,
+    ),
+    "dependencies-compatibility.json: dependencies with escaped characters": (
+        ["CRLF missing dependent", "quoted quotes missing dependent"],
+        NO_DEPENDENCIES,
+    ),
+    "dependencies-compatibility.json: single schema dependency": (
+        ["wrong type", "wrong type other", "wrong type both"],
+        NO_DEPENDENCIES,
+    ),
+    "dependencies-compatibility.json: boolean subschemas": (
+        ["object with property having schema false is invalid", "object with both properties is invalid"],
+        NO_DEPENDENCIES,
+    ),
+    "dependencies-compatibility.json: schema dependencies with escaped characters": (
+        ["quoted quote", "quoted tab invalid under dependent schema", "quoted quote invalid under dependent schema"],
+        NO_DEPENDENCIES,
+    ),
+    "format-assertion.json: schema that uses custom metaschema with format-assertion: false": (
+        ["format-assertion: false: valid string", "format-assertion: false: invalid string"],
+        UNKNOWN_DIALECT,
+    ),
+    "format-assertion.json: schema that uses custom metaschema with format-assertion: true": (
+        ["format-assertion: true: valid string", "format-assertion: true: invalid string"],
+        UNKNOWN_DIALECT,
+    ),
+}
+
+
+def _missed(group: Group, engine: Callable[[Any], Validate]) -> list[str]:
+    """Return the tests of a group that come out otherwise; all of them where the schema is refused."""
+    try:
+        validate = engine(group.schema)
+    except json_schema.SchemaError:
+        return [test["description"] for test in group.tests]
+    return [test["description"] for test in group.tests if validate(test["data"]) is not test["valid"]]
+
+
 @needs_suite
-@pytest.mark.parametrize("draft", DIALECT_OF)
+@pytest.mark.parametrize("engine", [compiled, linear])
+def test_optional_tests_pass_but_for_those_with_a_reason(engine: Callable[[Any], Validate]) -> None:
+    """Spec: JSON Schema; optional/format apart, which is about assertions that are annotations here."""
+    found = {group.name: _missed(group, engine) for group in groups("draft2020-12", "optional/*.json")}
+    missed = {name: tests for name, tests in found.items() if tests}
+    assert missed == {name: tests for name, (tests, _) in MISSES.items()}
+    assert sum(map(len, missed.values())) == 19
+    assert sum(len(group.tests) for group in groups("draft2020-12", "optional/*.json")) == 162
+    assert not [name for name in missed if name.startswith("ecmascript-regex")]
+
+
+@needs_suite
+@pytest.mark.parametrize("draft", COUNTS)
 def test_formats_are_annotations(draft: str) -> None:
     """Spec: JSON Schema validation 7.2.1; what is no format of ours is none of our business."""
     for _, schema, tests in groups(draft, "optional/format/*.json"):
         try:
-            validator = json_schema.compile(schema)
+            validator = json_schema.compile(with_dialect(schema, draft))
         except json_schema.SchemaError:
             continue
         strings = [test["data"] for test in tests if isinstance(test["data"], str)]
