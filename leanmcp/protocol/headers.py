@@ -7,7 +7,6 @@ Spec 2026-07-28: basic/transports/streamable-http, "Server Validation" and "Secu
 
 from __future__ import annotations
 
-import base64
 import binascii
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -40,9 +39,9 @@ def decode_value(name: str, value: str) -> str:
         return value
     encoded = value[len(_SENTINEL_START) : -len(_SENTINEL_END)]
     try:
-        data = base64.b64decode(encoded, validate=True)
+        data = binascii.a2b_base64(encoded, strict_mode=True)
         # Stray bits behind the last character would give one text two spellings.
-        if base64.b64encode(data).decode() != encoded:
+        if binascii.b2a_base64(data, newline=False).decode() != encoded:
             raise HeaderMismatch(f"{name} is not canonical base64: {value[:64]!r}")
         return data.decode()
     except (binascii.Error, UnicodeDecodeError):
@@ -157,7 +156,7 @@ def check_params(
     for param in plan:
         if param.header in repeated:
             raise HeaderMismatch(f"{param.header} is sent more than once")
-        value, sent = _argument(arguments, param.path), headers.get(param.header)
+        value, sent = argument_at(arguments, param.path), headers.get(param.header)
         where = ".".join(param.path)
         if value is None:
             if sent is not None:
@@ -168,7 +167,8 @@ def check_params(
             raise HeaderMismatch(f"{param.header} is {sent[:64]!r} but the argument {where} differs")
 
 
-def _argument(arguments: Any, path: tuple[str, ...]) -> Any:
+def argument_at(arguments: Any, path: tuple[str, ...]) -> Any:
+    """Return the argument that property names lead to, None where there is none."""
     for name in path:
         if not isinstance(arguments, dict):
             return None

@@ -14,6 +14,7 @@ import orjson
 
 from ..errors import InvalidRequest, MCPError, ParseError
 from ..limits import DEFAULT_LIMITS, Limits
+from ..logs import warn_seldom
 
 RequestId = int | str
 Segments = list[bytes]
@@ -36,7 +37,10 @@ class Envelope(msgspec.Struct, frozen=True):
 
 _decode = msgspec.json.Decoder(Envelope).decode
 _decode_any = msgspec.json.Decoder().decode
-_FAULTS = (msgspec.DecodeError, RecursionError)
+# The decoder looks into those strings only that it needs, and bytes of them that are no UTF-8 raise the last one.
+DECODE_FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+"""What decoding raises where a message is not what it should be."""
+_FAULTS = (msgspec.DecodeError, RecursionError)  # of bytes that `check_bytes` has seen
 
 
 def decode(message: bytes, limits: Limits = DEFAULT_LIMITS) -> Envelope:
@@ -159,11 +163,28 @@ def encode_id(request_id: RequestId) -> bytes:
 
 def encode_error(error: MCPError, request_id: RequestId | None) -> bytes:
     """Return an error response; without a readable id the member is left out (policy P11)."""
-    body: dict[str, Any] = {"code": error.code, "message": error.message}
+    body: dict[str, Any] = {"code": _sendable(error.code), "message": error.message}
     if error.data is not None:
         body["data"] = error.data
     prefix = b"" if request_id is None else b'"id":' + encode_id(request_id) + b","
     return b'{"jsonrpc":"2.0",' + prefix + b'"error":' + _encode_error_body(body) + b"}"
+
+
+_DEFINED = (-32020, -32021, -32022)
+_EARLIER = {-32002: -32602, -32042: -32603}
+
+
+def _sendable(code: int) -> int:
+    """Return the code under which an error may travel.
+
+    Codes of earlier versions, and those of the specification's own range that it does not define, must not be sent; a
+    function that was written for an earlier version may raise them (basic/index, "Error Codes").
+    """
+    if code in _EARLIER or (-32099 <= code <= -32020 and code not in _DEFINED):
+        sent = _EARLIER.get(code, -32603)
+        warn_seldom("an error has the reserved code %d and is sent as %d; take one outside -32768..-32000", code, sent)
+        return sent
+    return code
 
 
 def _encode_error_body(body: dict[str, Any]) -> bytes:

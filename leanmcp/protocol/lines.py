@@ -9,16 +9,25 @@ from __future__ import annotations
 
 from ..limits import DEFAULT_LIMITS, Limits
 
+_EDGE = 256  # bytes at either end of a skipped line that are kept
+
 
 class LineReader:
-    """Cuts a byte stream into lines in linear time; a line over the limit is skipped without being stored."""
+    """Cuts a byte stream into lines in linear time; a line over the limit is skipped without being stored.
 
-    __slots__ = ("_held", "_max_line_size", "_skipping")
+    Attributes:
+        skipped: the first and the last bytes of the last line that was skipped, which may tell whose it was.
+    """
+
+    __slots__ = ("_edge", "_held", "_max_line_size", "_skipping", "_start", "skipped")
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self._max_line_size = limits.max_line_size
+        self._edge = min(_EDGE, limits.max_line_size)
         self._held = bytearray()
         self._skipping = False
+        self._start = b""
+        self.skipped = b"", b""
 
     @property
     def buffered(self) -> int:
@@ -34,7 +43,7 @@ class LineReader:
         if rest:
             self._hold(rest)
         if len(data) > self._max_line_size:
-            return [None if line is None or len(line) > self._max_line_size else line for line in lines]
+            return [None if line is None or self._skips(line) else line for line in lines]
         return lines
 
     def end(self) -> bytes | None:
@@ -42,19 +51,30 @@ class LineReader:
         return self._complete(b"")
 
     def _complete(self, last: bytes) -> bytes | None:
-        too_long = self._skipping or len(self._held) + len(last) > self._max_line_size
-        if not too_long:
+        line = None
+        if self._skipping or len(self._held) + len(last) > self._max_line_size:
+            start = self._start or bytes(self._held[: self._edge]) or last[: self._edge]
+            self.skipped = start, (bytes(self._held[-self._edge :]) + last)[-self._edge :]
+        else:
             self._held += last
-        line = None if too_long else bytes(self._held)
+            line = bytes(self._held)
         self._held = bytearray()  # a new one: clear() would keep the memory of the longest line
         self._skipping = False
+        self._start = b""
         return line
+
+    def _skips(self, line: bytes) -> bool:
+        if len(line) <= self._max_line_size:
+            return False
+        self.skipped = line[: self._edge], line[-self._edge :]
+        return True
 
     def _hold(self, piece: bytes) -> None:
         if self._skipping:
-            return
-        if len(self._held) + len(piece) > self._max_line_size:
-            self._held = bytearray()
+            self._held = (self._held + piece[-self._edge :])[-self._edge :]
+        elif len(self._held) + len(piece) > self._max_line_size:
+            self._start = bytes(self._held[: self._edge]) or piece[: self._edge]
+            self._held = (self._held[-self._edge :] + piece[-self._edge :])[-self._edge :]
             self._skipping = True
         else:
             self._held += piece

@@ -6,6 +6,7 @@ Spec 2026-07-28: basic/index, "`_meta`"; basic/versioning, "Protocol Version Neg
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -20,6 +21,7 @@ CLIENT_CAPABILITIES = PREFIX + "clientCapabilities"
 CLIENT_INFO = PREFIX + "clientInfo"
 LOG_LEVEL = PREFIX + "logLevel"
 SERVER_INFO = PREFIX + "serverInfo"
+SUBSCRIPTION_ID = PREFIX + "subscriptionId"
 
 MODERN_VERSIONS = ("2026-07-28",)
 """Versions that carry their metadata in each request, newest first."""
@@ -57,7 +59,36 @@ class ListParams(Params, frozen=True):
     cursor: str | msgspec.UnsetType = msgspec.UNSET
 
 
-class CallToolParams(Params, frozen=True, kw_only=True):
+class RetryParams(Params, frozen=True, kw_only=True):
+    """Params of the methods that may ask the client first: what a retry carries (basic/patterns/mrtr).
+
+    Args:
+        input_responses: the answers by the keys of their questions, each still JSON.
+        request_state: what the server sealed when it asked.
+    """
+
+    input_responses: dict[str, msgspec.Raw] | msgspec.UnsetType = msgspec.field(
+        default=msgspec.UNSET, name="inputResponses"
+    )
+    request_state: str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="requestState")
+
+
+class SubscriptionFilter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which notifications a client wants to receive, or is going to (basic/patterns/subscriptions)."""
+
+    tools_list_changed: bool = msgspec.field(default=False, name="toolsListChanged")
+    prompts_list_changed: bool = msgspec.field(default=False, name="promptsListChanged")
+    resources_list_changed: bool = msgspec.field(default=False, name="resourcesListChanged")
+    resource_subscriptions: list[str] = msgspec.field(default_factory=list, name="resourceSubscriptions")
+
+
+class ListenParams(Params, frozen=True):
+    """Params of subscriptions/listen."""
+
+    notifications: SubscriptionFilter
+
+
+class CallToolParams(RetryParams, frozen=True, kw_only=True):
     """Params of tools/call; the arguments stay bytes until the tool is known."""
 
     name: str
@@ -85,7 +116,8 @@ def decode_call(message: bytes, limits: Limits) -> CallToolRequest | None:
     Raises:
         ParseError, InvalidRequest: as `jsonrpc.decode`, for bytes that are no UTF-8, too deep or too many values.
     """
-    check_bytes(message, limits)
+    if len(message) > limits.max_depth or not message.isascii():
+        check_bytes(message, limits)
     try:
         return _decode_call(message)
     except (msgspec.DecodeError, RecursionError):
@@ -93,6 +125,7 @@ def decode_call(message: bytes, limits: Limits) -> CallToolRequest | None:
 
 
 P = TypeVar("P", bound=Params)
+T = TypeVar("T")
 
 
 def decode_params(raw: msgspec.Raw | bytes, decoder: msgspec.json.Decoder[P]) -> P:
@@ -106,6 +139,18 @@ def decode_params(raw: msgspec.Raw | bytes, decoder: msgspec.json.Decoder[P]) ->
         return decoder.decode(raw)
     except (msgspec.DecodeError, RecursionError) as fault:
         raise _explain(raw, fault) from None
+
+
+def decode_late(data: msgspec.Raw | bytes, decode: Callable[[Any], T] = msgspec.json.decode) -> T:
+    """Return what `decode` makes of JSON that was skipped over when the request came in.
+
+    Raises:
+        InvalidParams: a number in it is out of range, the one fault that is not seen in skipping.
+    """
+    try:
+        return decode(data)
+    except (msgspec.DecodeError, RecursionError) as fault:
+        raise InvalidParams(f"Invalid params: {plain(fault)}") from None
 
 
 _decode_meta = msgspec.json.Decoder(Params).decode

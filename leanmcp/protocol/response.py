@@ -9,10 +9,12 @@ from __future__ import annotations
 import time
 from http import HTTPStatus
 
+from ..calls import Stream
 from .jsonrpc import Segments
 
 STATUS_LINE = {status.value: b"HTTP/1.1 %d %s\r\n" % (status.value, status.phrase.encode()) for status in HTTPStatus}
 JSON, SSE, HTML, NOTHING = b"application/json", b"text/event-stream", b"text/html; charset=utf-8", b""
+RETRY_LATER = b"Retry-After: 1\r\n"
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
@@ -37,6 +39,21 @@ class Response:
         self.content_type = content_type
         self.fields = fields
         self.close = close
+
+
+class EventStream:
+    """An answer that goes on: server-sent events until its client leaves or the server ends.
+
+    Args:
+        source: gives the messages.
+        fields: header lines of the stream, each ended by CRLF.
+    """
+
+    __slots__ = ("fields", "source")
+
+    def __init__(self, source: Stream, fields: bytes) -> None:
+        self.source = source
+        self.fields = fields
 
 
 _MAX_KEPT = 64
@@ -67,10 +84,10 @@ class HeadEncoder:
             return start + b"\r\n"
         return b"%sContent-Length: %d\r\n\r\n" % (start, length)
 
-    def encode_stream(self, fields: bytes, chunked: bool) -> bytes:
+    def encode_stream(self, fields: bytes, chunked: bool, close: bool = False) -> bytes:
         """Return the head of an event stream: in chunks, or ended by the end of the connection (HTTP/1.0)."""
         fields = fields + b"Transfer-Encoding: chunked\r\n" if chunked else fields
-        return self._start(Response(200, [], SSE, fields), not chunked, time.time()) + b"\r\n"
+        return self._start(Response(200, [], SSE, fields), close or not chunked, time.time()) + b"\r\n"
 
     def _start(self, response: Response, close: bool, now: float) -> bytes:
         lines = [STATUS_LINE[response.status], b"Date: ", _imf_fixdate(now), b"\r\n"]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from leanmcp import logs
 from leanmcp.errors import InvalidRequest, MCPError, MethodNotFound, ParseError
 from leanmcp.limits import Limits
 from leanmcp.protocol import jsonrpc
@@ -175,6 +176,34 @@ def test_error_without_readable_id_has_no_id_member() -> None:
         "id": "",
         "error": {"code": -32601, "message": "x", "data": {"a": 1}},
     }
+
+
+@pytest.mark.parametrize(
+    ("code", "sent"),
+    [
+        (-32002, -32602),
+        (-32042, -32603),
+        (-32023, -32603),
+        (-32099, -32603),
+        (-32020, -32020),
+        (-32021, -32021),
+        (-32022, -32022),
+        (-32019, -32019),
+        (-32100, -32100),
+        (-32603, -32603),
+        (-1, -1),
+        (0, 0),
+        (2**31, 2**31),
+    ],
+)
+def test_reserved_codes_are_not_sent(
+    code: int, sent: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spec: basic/index, "Error Codes": codes of earlier versions, and undefined ones of -32020 to -32099, MUST NOT."""
+    monkeypatch.setattr(logs, "_said", {})  # the same warning is not said twice in a second
+    answer = msgspec.json.decode(jsonrpc.encode_error(MCPError(code, "x", {"a": 1}), "id"))
+    assert answer == {"jsonrpc": "2.0", "id": "id", "error": {"code": sent, "message": "x", "data": {"a": 1}}}
+    assert (f"the reserved code {code}" in caplog.text) == (code != sent)
 
 
 @pytest.mark.parametrize("data", [object(), float, {1: object()}, "\ud800", ["\udfff"]])

@@ -39,6 +39,25 @@ def test_line_over_the_limit_is_skipped_without_being_stored(step: int) -> None:
     assert got == [b"ok", None, b"y" * 50, None, b"end"]
 
 
+@pytest.mark.parametrize("step", [1, 7, 100, 10_000])
+def test_edges_of_a_skipped_line_are_kept(step: int) -> None:
+    """Ours: they may hold the id of the request that it answered; little, however long the line."""
+    reader = LineReader(Limits(max_line_size=1000))
+    assert reader.skipped == (b"", b"")
+    line = b"a" * 256 + b"b" * 5000 + b"c" * 256
+    stream = b"ok\n" + line + b"\nend\n"
+    for start in range(0, len(stream), step):
+        reader.feed(stream[start : start + step])
+        assert reader.buffered <= 1000
+    begin, end = reader.skipped
+    assert begin == b"a" * len(begin)
+    assert begin
+    assert end == b"c" * 256
+    reader.feed(b"x" * 2000)
+    assert reader.end() is None
+    assert reader.skipped == (b"x" * 256, b"x" * 256)
+
+
 def test_end_of_input_gives_the_unterminated_line() -> None:
     """Ours: a call piped in without a final newline is answered (U8)."""
     reader = LineReader(Limits(max_line_size=10))

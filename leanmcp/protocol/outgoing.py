@@ -1,0 +1,51 @@
+"""What a client sends, as its transports carry it.
+
+In: whole messages with what transports need to know of them. Out: the same.
+Spec 2026-07-28: basic/index, "Requests"; basic/patterns/cancellation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+Notified = Callable[[str, dict[str, Any]], None]
+"""Takes the method and the params of a notification that belongs to one request."""
+
+Answered = Callable[[int, Mapping[str, str]], None]
+"""Takes the HTTP status of an answer and its fields, names in lower case."""
+
+
+class OutgoingRequest(Struct, kw_only=True, frozen=True):
+    """One request, ready to travel.
+
+    Args:
+        id: of the request; unique on its transport.
+        method: such as `tools/call`.
+        version: the protocol version that the message names.
+        message: the whole JSON-RPC message.
+        name: the tool or prompt, or the URI of the resource, which HTTP mirrors as Mcp-Name.
+        headers: `Mcp-Param-*` fields, values encoded.
+        notified: told of progress and change notifications of this request, in order, before it returns.
+        answered: told of the HTTP head of the answer, before the body; by HTTP only. An error status whose body is a
+            JSON-RPC error is an answer, and its status tells the eras apart ("Backward Compatibility").
+    """
+
+    id: int
+    method: str
+    version: str
+    message: bytes
+    name: str | None = None
+    headers: Mapping[str, str] = {}
+    notified: Notified | None = None
+    answered: Answered | None = None
+
+
+def cancelled(request_id: int) -> bytes:
+    """Return the notification that a request of ours was given up.
+
+    Spec: basic/patterns/cancellation.
+    """
+    return b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}' % request_id
