@@ -1,11 +1,65 @@
-"""How a running call is ended, on every transport."""
+"""Calls that take their time, on every transport: what a stream is, and how a running call is ended.
+
+In: a running task, or the outlet of a transport. Out: the end of the one, the messages of the other.
+Spec 2026-07-28: basic/patterns/cancellation; basic/patterns/subscriptions.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import inspect
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol
 
 from .logs import logger
+
+
+class Outlet(Protocol):
+    """Where the messages of a stream leave."""
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the client is behind with reading: what is sent now would only be kept in memory."""
+
+    def send(self, messages: list[list[bytes]], /) -> None:
+        """Send messages, each in segments."""
+
+
+class Stream:
+    """An answer that goes on until its client leaves or the server ends; no task waits for either."""
+
+    __slots__ = ()
+
+    def open(self, outlet: Outlet) -> list[bytes]:
+        """Return the first message, in segments; others follow through `outlet`, in later turns of the loop."""
+        raise NotImplementedError
+
+    def resume(self) -> None:
+        """Go on: the client has read what it was behind with."""
+        raise NotImplementedError
+
+    def end(self) -> list[list[bytes]]:
+        """Return the last messages, the response among them; nothing is sent from then on."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Let go of everything: the client has left. A second time does nothing."""
+        raise NotImplementedError
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Return whether calling `function` gives a coroutine: coroutine functions, partials and objects with one."""
+    call = type(function).__call__  # of an object that is no function
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+
+
+def key_of(function: Callable[..., Any]) -> Hashable:
+    """Return what a function is found by: itself, or its identity, as of an instance of a dataclass, without a hash."""
+    try:
+        hash(function)
+    except TypeError:
+        return id(function)
+    return function
 
 
 def end_call(task: asyncio.Task[Any], grace: float) -> None:
@@ -24,7 +78,7 @@ def _insist(task: asyncio.Task[Any], grace: float) -> None:
         task.cancel()
 
 
-class CallTimeout:
+class TimeLimit:
     """Cancels what runs in the block when its time is over, and once more if its clean-up takes longer than `grace`.
 
     `asyncio.timeout` cancels once: a `finally` block that awaits could hold the answer back for ever.
@@ -51,7 +105,7 @@ class CallTimeout:
         self.expired = False
         self.cancelled = False
 
-    def __enter__(self) -> CallTimeout:
+    def __enter__(self) -> TimeLimit:
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("a call with a timeout needs a task")

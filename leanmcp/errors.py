@@ -9,18 +9,38 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 __all__ = [
+    "AnswerTooLarge",
     "BindError",
+    "CallDenied",
+    "CallTimeout",
+    "CannotConnect",
+    "ConnectionLost",
+    "Forbidden",
+    "HTTPStatusError",
     "HeaderMismatch",
     "InternalError",
     "InvalidParams",
     "InvalidRequest",
+    "InvalidResult",
     "MCPError",
     "MalformedMeta",
     "MethodNotFound",
     "MissingRequiredClientCapability",
+    "NotAnMCPServer",
+    "NotFound",
+    "Overloaded",
     "ParseError",
+    "ResourceError",
+    "ResourceNotFoundError",
+    "RoundLimit",
+    "SubscriptionLost",
+    "ToolChanged",
     "ToolError",
+    "TransportError",
+    "Unauthorized",
+    "UnknownResource",
     "UnsupportedProtocolVersion",
+    "VersionMismatch",
 ]
 
 
@@ -30,7 +50,8 @@ class MCPError(Exception):
     Raise it from a tool to answer with a protocol error instead of a tool result.
 
     Args:
-        code: JSON-RPC error code; application codes lie outside -32768..-32000.
+        code: JSON-RPC error code; application codes lie outside -32768..-32000. A server sends -32603 in place of one
+            that the specification reserves, and -32602 for the -32002 of earlier versions.
         message: one sentence for the peer's author.
         data: any JSON value, sent as `error.data` when it is not None.
     """
@@ -48,6 +69,11 @@ class MCPError(Exception):
         self.code = code
         self.message = message
         self.data = data
+
+    @property
+    def error(self) -> Any:
+        """This error, for code written against the official SDK: `caught.error.code`."""
+        return self
 
 
 class _CodedError(MCPError):
@@ -98,6 +124,12 @@ class InternalError(_CodedError):
     error_code = -32603
 
 
+class Overloaded(InternalError):
+    """More is open than `Limits` allow; later it may be served."""
+
+    http_status = 503
+
+
 class HeaderMismatch(_CodedError):
     """An Mcp-* header is missing, malformed or differs from the body."""
 
@@ -141,5 +173,128 @@ class ToolError(Exception):
         self.content = None if content is None else list(content)
 
 
+class ResourceError(ToolError):
+    """A failure of a resource that its readers may know of: resources/read answers -32603 with this text.
+
+    Spec: server/resources, "Error Handling".
+    """
+
+
+class ResourceNotFoundError(ResourceError):
+    """There is no such resource after all, raised by the function of a template: -32602 with `data.uri`."""
+
+
 class BindError(OSError):
     """The address to serve on cannot be bound; the text says what to do."""
+
+
+# --- what a client meets ------------------------------------------------------------------------------------------
+
+# Never sent: the specification keeps -32000 to -32019 for implementations (basic/index, "Error Codes").
+_LOCAL = -32000
+
+
+class TransportError(MCPError):
+    """No answer, or none that is JSON-RPC.
+
+    Args:
+        message: what happened and what to do.
+        where: URL or command of the server.
+        status: HTTP status, None where there was none.
+    """
+
+    def __init__(self, message: str, where: str = "", status: int | None = None) -> None:
+        super().__init__(_LOCAL, message)
+        self.where = where
+        self.status = status
+
+
+class CannotConnect(TransportError):
+    """Nobody listens there, the name does not resolve, or the command cannot be started."""
+
+
+class ConnectionLost(TransportError):
+    """The server went away before it had answered; a child's exit code and the end of its stderr are in the text."""
+
+
+class CallTimeout(TransportError):
+    """No answer within the time that the caller gave; the server was told to stop."""
+
+
+class NotAnMCPServer(TransportError):
+    """Something answered, but it is no MCP server."""
+
+
+class SubscriptionLost(TransportError):
+    """A `subscriptions/listen` stream ended without the server saying so; what changed meanwhile is unknown."""
+
+
+class AnswerTooLarge(TransportError):
+    """The answer is larger than the client takes; the text names the limit."""
+
+
+class HTTPStatusError(TransportError):
+    """An HTTP error status without a JSON-RPC error in its body."""
+
+
+class NotFound(HTTPStatusError):
+    """404: the host is there, the path is wrong."""
+
+
+class Unauthorized(HTTPStatusError):
+    """401: the server wants to know who calls."""
+
+
+class Forbidden(HTTPStatusError):
+    """403: the token, the Origin or the Host is not allowed to do this."""
+
+
+class VersionMismatch(MCPError):
+    """Client and server have no protocol version in common.
+
+    Args:
+        message: names the versions of both.
+        supported: those of the server.
+    """
+
+    def __init__(self, message: str, supported: Sequence[str] = ()) -> None:
+        super().__init__(-32022, message, {"supported": list(supported)})
+        self.supported = list(supported)
+
+
+class InvalidResult(MCPError):
+    """The server's result is not what the specification or its own output schema allows."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_LOCAL, message)
+
+
+class UnknownResource(InvalidParams):
+    """The server has no such resource: -32602 with `data.uri`, or -32002 of earlier protocol versions."""
+
+
+class RoundLimit(MCPError):
+    """The server kept asking (`input_required_max_rounds`)."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_LOCAL, message)
+
+
+class CallDenied(MCPError):
+    """The user, a policy or `on_call` did not let a tool be called; nothing was sent."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_LOCAL, message)
+
+
+class ToolChanged(MCPError):
+    """A tool is no longer what it was when it was pinned; the text has the differences.
+
+    Args:
+        message: what changed.
+        changes: one for each tool; `Pins.accept` takes them.
+    """
+
+    def __init__(self, message: str, changes: Sequence[Any]) -> None:
+        super().__init__(_LOCAL, message)
+        self.changes = list(changes)

@@ -10,7 +10,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, dataclass_transform
+from typing import Any, Never, dataclass_transform
 
 import msgspec
 from msgspec import UNSET
@@ -48,20 +48,31 @@ def Field(  # noqa: N802 - the name that pydantic gave it
     max_length: int | None = None,
     pattern: str | None = None,
     json_schema_extra: Mapping[str, Any] | None = None,
+    **unknown: Never,
 ) -> Any:
     """Describe and bound a parameter or a field of a `Model`.
 
     Use it in `Annotated[int, Field(ge=1)]`, or as the default: `year: int = Field(ge=1450)` stays required.
 
     Args:
-        default: the value when the argument is left out; without it the argument is required.
+        default: the value when the argument is left out; without it the argument is required. Type checkers know of it
+            in a `Model` where it is given by name, `Field(default=1)`.
+        default_factory: makes the default, such as `list`.
         alias: the name on the wire.
+        title, description, examples: published, for people and the model.
+        gt, ge, lt, le, multiple_of: bounds of numbers.
+        min_length, max_length: characters of a text, items of a list, members of a dict.
         pattern: an ECMA-262 regular expression, not anchored unless it says so.
         json_schema_extra: further keywords for the published schema; they are not enforced.
 
     Raises:
         ValueError: both defaults are given, or constraints that contradict each other.
     """
+    for name in unknown:
+        from .mistyped import did_you_mean  # of mistakes only
+
+        known = Field.__code__.co_varnames[: Field.__code__.co_kwonlyargcount + 1]
+        raise TypeError(f"Field: unknown option {name!r}{did_you_mean(name, known)}")
     if default is not ... and default_factory is not None:
         raise ValueError("Field: give default or default_factory, not both")
     constraints = Constraints(

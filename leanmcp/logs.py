@@ -1,4 +1,8 @@
-"""The one logger of leanmcp. The root logger is never touched; nothing is printed unless the program asks for it."""
+"""The one logger of leanmcp. The root logger is never touched.
+
+It has no handler of its own, not even logging.NullHandler: in a program that has not set logging up, Python prints
+warnings and errors on standard error, and what an answer calls "the server's log" is there.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,8 @@ import sys
 import time
 
 logger = logging.getLogger("leanmcp")
-logger.addHandler(logging.NullHandler())
 
+_SHOWN = 500  # characters
 _said: dict[str, tuple[float, int]] = {}
 
 
@@ -23,6 +27,12 @@ def log_to_stderr(level: str) -> None:
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
     logger.addHandler(handler)
     logger.setLevel(level)
+
+
+def one_line(said: object) -> str:
+    """Return the start of a stranger's text, such as an error of a server, on one line without control characters."""
+    text = str(said)[:_SHOWN]
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def warn_seldom(message: str, *args: object) -> None:

@@ -6,21 +6,71 @@ Spec 2026-07-28: schema page.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
+
+if TYPE_CHECKING:
+    from .feature_types import (
+        CompleteResult,
+        Completion,
+        CompletionArgument,
+        CompletionContext,
+        DiscoverResult,
+        ElicitRequestFormParams,
+        ElicitRequestParams,
+        ElicitRequestURLParams,
+        ElicitResult,
+        GetPromptResult,
+        ListPromptsResult,
+        ListResourcesResult,
+        ListResourceTemplatesResult,
+        ListToolsResult,
+        Prompt,
+        PromptArgument,
+        PromptMessage,
+        PromptReference,
+        ReadResourceResult,
+        Resource,
+        ResourceTemplate,
+        ResourceTemplateReference,
+    )
 
 __all__ = [
     "Annotations",
     "AudioContent",
     "BlobResourceContents",
     "CallToolResult",
+    "CompleteResult",
+    "Completion",
+    "CompletionArgument",
+    "CompletionContext",
     "ContentBlock",
+    "DiscoverResult",
+    "ElicitRequestFormParams",
+    "ElicitRequestParams",
+    "ElicitRequestURLParams",
+    "ElicitResult",
     "EmbeddedResource",
+    "GetPromptResult",
     "Icon",
     "ImageContent",
     "Implementation",
+    "InputRequiredResult",
+    "ListPromptsResult",
+    "ListResourceTemplatesResult",
+    "ListResourcesResult",
+    "ListToolsResult",
+    "Prompt",
+    "PromptArgument",
+    "PromptMessage",
+    "PromptReference",
+    "ReadResourceResult",
+    "Resource",
     "ResourceLink",
+    "ResourceTemplate",
+    "ResourceTemplateReference",
     "TextContent",
     "TextResourceContents",
     "Tool",
@@ -45,12 +95,21 @@ class _WireMeta(msgspec.StructMeta):
             return super().__call__(*args, **values)
 
 
-class _Wire(msgspec.Struct, metaclass=_WireMeta, rename="camel", omit_defaults=True, kw_only=True):
+class Wire(msgspec.Struct, metaclass=_WireMeta, rename="camel", omit_defaults=True, kw_only=True):
     """Base of the wire types; unset optional members do not travel."""
 
 
-class Icon(_Wire, kw_only=True):
-    """An image for user interfaces. `src` is an `https:` or `data:` URI."""
+class Icon(Wire, kw_only=True):
+    """An image for user interfaces.
+
+    Args:
+        src: an `https:` or `data:` URI.
+        mime_type: such as "image/png".
+        sizes: pixels, such as "48x48", or "any" for what scales.
+        theme: the background that it is made for; None: any.
+
+    Spec: basic/index, "`icons`".
+    """
 
     src: str
     mime_type: str | None = None
@@ -58,7 +117,7 @@ class Icon(_Wire, kw_only=True):
     theme: Literal["light", "dark"] | None = None
 
 
-class Implementation(_Wire, kw_only=True):
+class Implementation(Wire, kw_only=True):
     """Name and version of a server or client, as it reports them itself."""
 
     name: str
@@ -69,7 +128,7 @@ class Implementation(_Wire, kw_only=True):
     icons: list[Icon] | None = None
 
 
-class Annotations(_Wire, kw_only=True):
+class Annotations(Wire, kw_only=True):
     """Hints on one content block: who it is for, how much it matters (0 to 1), when it changed (ISO 8601)."""
 
     audience: list[Literal["user", "assistant"]] | None = None
@@ -77,7 +136,7 @@ class Annotations(_Wire, kw_only=True):
     last_modified: str | None = None
 
 
-class ToolAnnotations(_Wire, kw_only=True):
+class ToolAnnotations(Wire, kw_only=True):
     """Behaviour hints of a tool. They are hints, never a safeguard: a client believes them of servers it trusts only.
 
     A hint that is left out stands for the worst: a tool writes, destroys, has another effect each time, and reaches out
@@ -98,8 +157,19 @@ class ToolAnnotations(_Wire, kw_only=True):
     open_world_hint: bool | None = None
 
 
-class Tool(_Wire, kw_only=True):
-    """One entry of tools/list."""
+class Tool(Wire, kw_only=True):
+    """One entry of tools/list.
+
+    Args:
+        name: what calls say; `title` is for people, `description` for the model.
+        input_schema: JSON Schema of the arguments, an object.
+        output_schema: JSON Schema of the structured content; None: none is promised.
+        annotations: hints, never a safeguard.
+        icons: for user interfaces.
+        meta: the entry's `_meta`.
+
+    Spec: server/tools, "Tool".
+    """
 
     name: str
     input_schema: dict[str, Any]
@@ -111,7 +181,7 @@ class Tool(_Wire, kw_only=True):
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
-class _Block(_Wire, tag_field="type", kw_only=True):
+class _Block(Wire, tag_field="type", kw_only=True):
     """Base of the content blocks; `type` tells them apart on the wire."""
 
     annotations: Annotations | None = None
@@ -144,7 +214,7 @@ class AudioContent(_Block, tag="audio", kw_only=True):
 
 
 class ResourceLink(_Block, tag="resource_link", kw_only=True):
-    """A pointer to a resource that the client can read by its URI."""
+    """A pointer to a resource that the client can read by its URI; `size` is bytes, before any encoding."""
 
     uri: str
     name: str
@@ -155,7 +225,7 @@ class ResourceLink(_Block, tag="resource_link", kw_only=True):
     icons: list[Icon] | None = None
 
 
-class TextResourceContents(_Wire, kw_only=True):
+class TextResourceContents(Wire, kw_only=True):
     """The text of a resource."""
 
     uri: str
@@ -164,7 +234,7 @@ class TextResourceContents(_Wire, kw_only=True):
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
-class BlobResourceContents(_Wire, kw_only=True):
+class BlobResourceContents(Wire, kw_only=True):
     """The bytes of a resource; `blob` is base64."""
 
     uri: str
@@ -183,20 +253,91 @@ class EmbeddedResource(_Block, tag="resource", kw_only=True):
 
     def __post_init__(self) -> None:
         """Make the contents of a decoded block."""
-        contents: Any = self.resource
-        if not isinstance(contents, TextResourceContents | BlobResourceContents):
-            is_text = isinstance(contents, dict) and "text" in contents
-            kind: Any = TextResourceContents if is_text else BlobResourceContents
-            self.resource = msgspec.convert(contents, kind)
+        self.resource = contents_of(self.resource)
+
+
+def contents_of(value: Any) -> Any:
+    """Return the contents that a decoded object holds, or those that are contents already.
+
+    Raises:
+        TypeError: neither; a decoder makes a ValidationError of that.
+    """
+    if isinstance(value, TextResourceContents | BlobResourceContents):
+        return value
+    if not isinstance(value, dict):
+        raise TypeError(f"Expected the contents of a resource, got {type(value).__name__}")
+    return msgspec.convert(value, TextResourceContents if "text" in value else BlobResourceContents)
 
 
 ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
 
-class CallToolResult(_Wire, kw_only=True):
-    """The whole result of a tool call, for a tool that wants to say more than its return value can."""
+class CallToolResult(Wire, kw_only=True):
+    """The whole result of a tool call; for a tool, when it wants to say more than its return value can.
+
+    Args:
+        content: what the model reads. At a client, blocks of unknown types are plain dicts.
+        structured_content: a JSON value. None where there is none, and for null, which `has_structured_content` tells
+            apart. A tool sends None as null where it has an output schema, and as nothing where it has none.
+        is_error: the tool failed, and `content` says why.
+        result_type: "complete", or an extension's.
+        meta: `_meta`.
+
+    Spec: server/tools, "Tool Result".
+    """
 
     content: list[ContentBlock]
     structured_content: Any = msgspec.UNSET
     is_error: bool = False
+    result_type: str = "complete"
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
+
+    @property
+    def has_structured_content(self) -> bool:
+        """Whether `structured_content` was sent or set, be it to null."""
+        return _stored_content(self) is not msgspec.UNSET
+
+
+def _read_content(result: CallToolResult) -> Any:
+    value = _stored_content(result)
+    return None if value is msgspec.UNSET else value
+
+
+# The field keeps null and nothing apart, which is encoded as it was decoded; who reads it gets None for both.
+_content_field: Any = CallToolResult.structured_content
+_stored_content: Callable[[CallToolResult], Any] = _content_field.__get__
+CallToolResult.structured_content = property(_read_content, _content_field.__set__)
+
+
+class InputRequiredResult(Wire, kw_only=True):
+    """The result of a request that cannot be completed before the client has answered.
+
+    Args:
+        input_requests: by a key of your choice, requests to the client: `elicitation/create` and the like, as
+            `{"method": ..., "params": {...}}`; or `Elicit` and `ElicitURL`, of `leanmcp.elicit`.
+        request_state: any JSON value, which comes back with the retry as `Context.request_state`; sealed on the way.
+
+    Raises:
+        ValueError: neither is given.
+
+    Spec: basic/patterns/mrtr, "InputRequiredResult"; "Server Requirements (Basic Workflow)" 6.
+    """
+
+    input_requests: dict[str, Any] | None = None
+    request_state: Any = msgspec.UNSET
+    meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
+
+    def __post_init__(self) -> None:
+        """Refuse a result that gives the client nothing to answer and nothing to come back with."""
+        if not self.input_requests and (self.request_state is None or self.request_state is msgspec.UNSET):
+            raise ValueError("InputRequiredResult: give input_requests, request_state or both")
+
+
+def __getattr__(name: str) -> object:
+    """Load the types of resources, prompts, completion and questions when one of them is used."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import feature_types
+
+    value = globals()[name] = getattr(feature_types, name)
+    return value

@@ -1,0 +1,36 @@
+"""Names that nobody knows, and the known ones that were probably meant.
+
+In: a name as somebody has written it, and the names that there are. Out: one of them, or the end of a sentence.
+Ours: an error tells what to send instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["closest", "did_you_mean"]
+
+_MAX_NAME = 128  # characters that are compared: the time is a product of both lengths, and strangers choose one
+
+
+def closest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the known name that is most like `name`, upper and lower case being the same; None where none is.
+
+    Args:
+        name: as it was written.
+        known: the names that there are.
+        cutoff: how alike the two must be, from 0 to 1.
+    """
+    import difflib  # of failures only; a program that serves loads it in idle time
+
+    folded: dict[str, str] = {}
+    for candidate in known:
+        folded.setdefault(candidate.lower(), candidate)
+    found = difflib.get_close_matches(name[:_MAX_NAME].lower(), folded, n=1, cutoff=cutoff)
+    return folded[found[0]] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the end of a sentence that refuses `name`: `; did you mean 'close'?`, or nothing."""
+    found = closest(name, known)
+    return "" if found is None else f"; did you mean {found!r}?"
