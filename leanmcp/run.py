@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,20 +19,21 @@ import msgspec
 from . import __version__
 from .errors import BindError
 from .logs import log_to_stderr, logger, warn_seldom
+from .protocol.jsonrpc import Segments
 from .protocol.meta import CLIENT_CAPABILITIES, MODERN_VERSIONS, PROTOCOL_VERSION
 from .server.app import MCPServer
 from .server.line_endpoint import LineEndpoint
 
 if TYPE_CHECKING:
     from .listen import HTTPOptions
-    from .transports.stdio_server import StandardStreams
+    from .transports.stdio_server import LineServer, StandardStreams
 
 TRANSPORTS = ("stdio", "http", "streamable-http")
 _IGNORED_ON_STDIO = {"stateless_http", "json_response"}  # programs for the official SDK pass them either way
 _SHORT_DRAIN = 1.5  # seconds that calls already read have at end of input and at Ctrl-C
 _LAST_ACCEPTS = 0.25  # seconds of accepting after SIGTERM, so that connections on their way get an answer
 _CLEANUP = 0.2  # seconds that the `finally` blocks of calls have which the end of the server cancels
-_PRELOAD_AFTER = 0.3  # seconds from start; a process that lives shorter needs no failure path
+_PRELOAD_AFTER = 0.3  # seconds without an answer, after which standard input counts as idle
 
 
 def run(server: MCPServer, transport: str = "stdio", **options: Any) -> None:
@@ -129,8 +130,7 @@ async def serve(
     if former is None:  # a program that embeds us may have one of its own
         loop.set_exception_handler(_loop_fault)
     watchdog = LoopWatchdog(server.tool_codes)
-    async with _lifespan(server), stop.on_signals(drain):
-        loop.call_later(_PRELOAD_AFTER, _load_failure_paths)
+    async with entered(server), stop.on_signals(drain):
         watchdog.start()
         try:
             if transport == "stdio":
@@ -205,16 +205,21 @@ class _Stop:
 
 
 @asynccontextmanager
-async def _lifespan(server: MCPServer) -> AsyncIterator[None]:
-    if server.lifespan is None:
-        yield
-        return
-    context = server.lifespan(server)
-    if not hasattr(context, "__aenter__"):
-        raise TypeError("lifespan= must return an async context manager; put @asynccontextmanager above the function")
-    async with context as value:
-        server.lifespan_value = value
-        yield
+async def entered(server: MCPServer) -> AsyncIterator[None]:
+    """Hold the lifespan of a server while the block runs."""
+    server.serving_loop = asyncio.get_running_loop()
+    try:
+        if server.lifespan is None:
+            yield
+            return
+        context = server.lifespan(server)
+        if not hasattr(context, "__aenter__"):
+            raise TypeError("lifespan= must return an async context manager; put @asynccontextmanager above it")
+        async with context as value:
+            server.lifespan_value = value
+            yield
+    finally:
+        server.serving_loop = None
 
 
 # --- stdio --------------------------------------------------------------------------------------------------------
@@ -229,15 +234,30 @@ async def _serve_stdio(server: MCPServer, stop: _Stop, streams: StandardStreams 
     lines = LineServer(server.limits, streams)
     endpoint = LineEndpoint(server, lines.send, lines.freed, lines.tell)
     await lines.start(endpoint)
+    torn_down: list[Segments] = []
     signalled = asyncio.ensure_future(stop.wait())
+    preload = asyncio.ensure_future(_load_when_idle(lines))
     try:
         await asyncio.wait((lines.ended, signalled), return_when=asyncio.FIRST_COMPLETED)
+        torn_down = endpoint.end_streams()
         await lines.drain(stop.drain)
     finally:
         signalled.cancel()
+        preload.cancel()
         if endpoint.calls:
             await asyncio.wait(endpoint.cancel_all(), timeout=_CLEANUP)
+        torn_down += endpoint.end_streams()  # those that were opened meanwhile
+        endpoint.send(torn_down)
         await lines.close()
+
+
+async def _load_when_idle(lines: LineServer) -> None:
+    """Load what failures need after the first answer, which waits for nothing, or as soon as nobody asks anything."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_PRELOAD_AFTER):
+            await lines.first_answer()
+    with suppress(OSError, ImportError):  # the first call left no descriptor; what fails first imports it, then
+        _load_failure_paths()
 
 
 # --- HTTP ---------------------------------------------------------------------------------------------------------
@@ -249,7 +269,8 @@ async def _serve_http(server: MCPServer, options: HTTPOptions, stop: _Stop) -> N
     from .server.http_endpoint import HTTPEndpoint
     from .transports.http_server import HTTPServer
 
-    asyncio.get_running_loop().call_later(_PRELOAD_AFTER, _load_http_failure_paths)
+    _load_failure_paths()  # before anybody can connect
+    _load_http_failure_paths()
     kind = HTTPEndpoint
     if options.cors is not False:
         from .server.cors import CORSEndpoint
@@ -277,12 +298,11 @@ def _say(text: str, name: str | None = None) -> None:
 
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    import difflib  # a failure path
+    from .mistyped import did_you_mean  # a failure path
 
     known = list(known)
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"there is {', '.join(map(repr, known))}"
-    return f"unknown {kind} {name!r}; {hint}"
+    hint = did_you_mean(name, known) or f"; there is {', '.join(map(repr, known))}"
+    return f"unknown {kind} {name!r}{hint}"
 
 
 def _loop_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -310,9 +330,15 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 def _load_failure_paths() -> None:
     """Import what failures need while descriptors are to be had: nothing on a failure path may import first."""
     import difflib  # noqa: F401
+    import fractions  # noqa: F401
     import traceback  # noqa: F401
 
-    from .server import recover  # noqa: F401  and the explainer and the sentences behind it
+    # With the explainer and the sentences behind it; and for the first listener, who may come late.
+    from . import mistyped  # noqa: F401
+    from .server import fault_log, recover, subscriptions  # noqa: F401
+
+    if "leanmcp.schema.validator" in sys.modules:  # there is a schema written by hand
+        from .schema import generator  # noqa: F401
 
 
 def _load_http_failure_paths() -> None:
@@ -335,10 +361,11 @@ async def request(server: MCPServer, method: str, params: dict[str, Any]) -> dic
     meta = {PROTOCOL_VERSION: MODERN_VERSIONS[0], CLIENT_CAPABILITIES: {}}
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
     answers: list[bytes] = []
-    async with _lifespan(server):
+    async with entered(server):
         endpoint = LineEndpoint(server, lambda segments: answers.append(b"".join(segments)))
         endpoint.receive(msgspec.json.encode(message))
         if endpoint.calls:
             await asyncio.wait(endpoint.calls.values())
-    answer: dict[str, Any] = msgspec.json.decode(answers[0])
-    return answer
+        endpoint.end_streams()
+    messages: list[dict[str, Any]] = [msgspec.json.decode(answer) for answer in answers]
+    return next(message for message in messages if "method" not in message)

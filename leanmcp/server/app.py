@@ -1,4 +1,4 @@
-"""MCPServer: the registry of tools, and the dispatch of one decoded request.
+"""MCPServer: the registry of tools, and the methods that answer one decoded request.
 
 In: the decoded params of one request, and its Exchange. Out: response segments at once, or a coroutine that gives them.
 Nothing here knows sockets or pipes; `leanmcp.run` joins the server with a transport.
@@ -9,26 +9,45 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from types import CodeType
-from typing import Any, Literal, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
 import msgspec
 
+from ..calls import Stream
 from ..errors import InvalidParams
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.jsonrpc import Segments
-from ..protocol.meta import MODERN_VERSIONS, CallToolParams, ListParams, Params
+from ..protocol.meta import MODERN_VERSIONS, CallToolParams, ListenParams, ListParams, Params
 from ..types import Icon, Implementation, ToolAnnotations
+from .calling import Home, Sanitize
 from .context import Exchange
-from .fault_log import FaultLog
-from .lists import DEFAULT_HINT, CacheHint, EncodedResult, Pages, Registry
-from .registration import ToolOptions, ToolSpec, checked_icons, make_tool
-from .threads import ThreadPool
-from .tool import Home, Sanitize, Tool
+from .features import FeatureMethods
+from .lists import DEFAULT_HINT, CacheHint, EncodedResult, Named, Pages, Registry
+from .registration import ToolOptions, ToolSpec, check_options, checked_icons, make_tool
+from .tool import Tool
+
+if TYPE_CHECKING:
+    from typing import Never, Unpack
+
+    from .extensions import Extension
+    from .keywords import ToolKeywords
+    from .middleware import Middleware
+    from .request_state import RequestStateSecurity
+    from .subscriptions import SubscriptionBus
 
 F = TypeVar("F", bound=Callable[..., Any])
-Answer = Segments | Coroutine[Any, Any, Segments]
+E = TypeVar("E", bound=Named)
+Answer = Segments | Coroutine[Any, Any, Segments] | Stream
 Lifespan = Callable[["MCPServer"], AbstractAsyncContextManager[Any]]
-CACHEABLE = ("server/discover", "tools/list")
+_ABOUT_CHANGES = ("listChanged", "subscribe")  # settings of capabilities
+CACHEABLE = (
+    "server/discover",
+    "tools/list",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+)
 
 
 class Method(NamedTuple):
@@ -36,12 +55,12 @@ class Method(NamedTuple):
 
     decoder: msgspec.json.Decoder[Any]
     handle: Callable[[Any, Exchange], Answer]
-    mirrors_name: bool
-    """Whether `params.name` travels in the Mcp-Name header."""
+    mirrored: str | None = None
+    """The attribute of the params that travels in the Mcp-Name header too."""
 
 
-class MCPServer:
-    """An MCP server that offers tools.
+class MCPServer(FeatureMethods):
+    """An MCP server that offers tools, and resources and prompts beside them.
 
     Args:
         name: programmatic name, reported in `serverInfo`.
@@ -53,7 +72,8 @@ class MCPServer:
         version: your server's version, reported in `serverInfo`.
         lifespan: `lifespan(server)` gives an async context manager, entered once per process before the first request;
             the value that it yields is `Context.lifespan`.
-        cache_hints: method name (`server/discover`, `tools/list`) to CacheHint; the default is stale at once, private.
+        cache_hints: method name (`server/discover`, `tools/list` and the other lists, `resources/read`) to CacheHint;
+            the default is stale at once, private.
         page_size: entries on one page of a list; 0 puts all on one.
         limits: see `Limits`.
         strict_names: refuse tool names outside `[A-Za-z0-9_.-]{1,128}`; else warn.
@@ -64,7 +84,14 @@ class MCPServer:
         echo_values: repeat what was sent in the text about invalid arguments.
         extra_args: "forbid" refuses unknown arguments, "ignore" drops them; per tool too.
         coerce: accept JSON in a string where the parameter admits no string, once strict decoding failed; per tool too.
-        sanitize: takes what a tool returned, or the text of an error, and returns what may go out.
+        sanitize: takes what a tool, prompt or resource returned, or the text of an error, and returns what may go out.
+        request_state_security: how the state of a request that asks its client is protected; see
+            `leanmcp.server.RequestStateSecurity`.
+        middleware: coroutine functions around every method, the first one outermost; see `middleware`.
+        extensions: see `leanmcp.server.Extension`.
+        subscriptions: carries changes to other servers and processes that share it, see `SubscriptionBus` in
+            `leanmcp.server.subscriptions`; default: this server alone. False is `listen=False`.
+        listen: serve `subscriptions/listen`, and say so; False for places where an open stream costs a worker.
 
     Raises:
         TypeError, ValueError: an option that cannot be; the text names it.
@@ -93,7 +120,16 @@ class MCPServer:
         extra_args: Literal["forbid", "ignore"] = "forbid",
         coerce: bool = True,
         sanitize: Sanitize | None = None,
+        request_state_security: RequestStateSecurity | None = None,
+        middleware: Sequence[Middleware] = (),
+        extensions: Sequence[Extension] = (),
+        subscriptions: SubscriptionBus | Literal[False] | None = None,
+        listen: bool = True,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            code = MCPServer.__init__.__code__
+            check_options("MCPServer", unknown, code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
         self.name = name or "leanmcp-server"
         self.title = title
         self.version = version
@@ -121,31 +157,50 @@ class MCPServer:
             extra_args=extra_args,
             coerce=coerce,
         )
-        self._home = Home(
-            self.server_info,
-            ThreadPool(self.limits.threads),
-            lambda: self.lifespan_value,
-            sanitize,
-            FaultLog(),
-            self.limits.cleanup_grace,
-        )
-        self._tools: Registry[Tool] = Registry("tool")
-        self._tool_pages = Pages(
-            "tools/list",
-            "tools",
-            self._tools,
-            _entry,
-            page_size=_checked_page_size(page_size),
-            hint=self._hints.get("tools/list", DEFAULT_HINT),
+        self._home = Home(self.server_info, self, sanitize, self.limits, request_state_security)
+        self._page_size = _checked_page_size(page_size)
+        self._tools: Registry[Tool] = Registry("tool", self.notify_tools_changed)
+        self._tool_pages = self.pages("tools/list", "tools", self._tools, _entry)
+        self._declared = self._described = 0
+        self._description: EncodedResult | None = None
+        self.listen = listen and subscriptions is not False
+        self.capabilities: dict[str, Any] = {}
+        self.declare("tools", {"listChanged": True})
+        self.methods: dict[str, Method] = {}
+        self.start_call: Callable[[CallToolParams, Exchange], Any] = self._start_call
+        self.serve_method("server/discover", Method(msgspec.json.Decoder(Params), self._discover))
+        self.serve_method("tools/list", Method(msgspec.json.Decoder(ListParams), self._list_tools))
+        if self.listen:
+            self.serve_method("subscriptions/listen", Method(msgspec.json.Decoder(ListenParams), self._listen))
+        if subscriptions:
+            self._share_changes(subscriptions)
+        self.serve_method("tools/call", Method(msgspec.json.Decoder(CallToolParams), self._start_call, "name"))
+        self._surround(extensions, middleware)
+
+    def serve_method(self, name: str, method: Method) -> None:
+        """Answer `name` from now on."""
+        self.methods[name] = method if self._chain is None else self._chain.wrap(name, method)
+        if name == "tools/call":  # nearly every message: endpoints need not look it up
+            self.start_call = self.methods[name].handle
+
+    def declare(self, capability: str, settings: dict[str, Any]) -> None:
+        """Report a capability from now on; nothing about changes where nobody can listen."""
+        told = {name: value for name, value in settings.items() if self.listen or name not in _ABOUT_CHANGES}
+        self.capabilities[capability] = told
+        self._declared += 1
+
+    def pages(self, method: str, member: str, registry: Registry[E], show: Callable[[E], Any]) -> Pages[E]:
+        """Return the answers to a list method."""
+        return Pages(
+            method,
+            member,
+            registry,
+            show,
+            page_size=self._page_size,
+            hint=self._hints.get(method, DEFAULT_HINT),
             server_name=self.name,
             server_info=self.server_info,
         )
-        self._description: EncodedResult | None = None
-        self.methods: dict[str, Method] = {
-            "server/discover": Method(msgspec.json.Decoder(Params), self._discover, False),
-            "tools/list": Method(msgspec.json.Decoder(ListParams), self._list_tools, False),
-            "tools/call": Method(msgspec.json.Decoder(CallToolParams), self.start_call, True),
-        }
 
     # --- registration ---------------------------------------------------------------------------------------------
 
@@ -162,17 +217,8 @@ class MCPServer:
         meta: dict[str, Any] | None = None,
         structured_output: bool | None = None,
         *,
-        input_schema: dict[str, Any] | None = None,
-        output_schema: dict[str, Any] | None = None,
-        wrap_result: bool | None = None,
-        extra_args: Literal["forbid", "ignore"] | None = None,
-        coerce: bool | None = None,
-        timeout: float | None = None,
-        max_concurrency: int | None = None,
-        max_result: int | None = None,
-        sanitize: Sanitize | None = None,
-        thread: bool | None = None,
         replace: bool = False,
+        **options: Unpack[ToolKeywords],
     ) -> Callable[[F], F]: ...
     def tool(self, name: Any = None, *args: Any, **options: Any) -> Any:
         """Register a function as a tool; works as `@mcp.tool` and as `@mcp.tool(...)`. Options: see `add_tool`."""
@@ -197,17 +243,8 @@ class MCPServer:
         meta: dict[str, Any] | None = None,
         structured_output: bool | None = None,
         *,
-        input_schema: dict[str, Any] | None = None,
-        output_schema: dict[str, Any] | None = None,
-        wrap_result: bool | None = None,
-        extra_args: Literal["forbid", "ignore"] | None = None,
-        coerce: bool | None = None,
-        timeout: float | None = None,
-        max_concurrency: int | None = None,
-        max_result: int | None = None,
-        sanitize: Sanitize | None = None,
-        thread: bool | None = None,
         replace: bool = False,
+        **options: Unpack[ToolKeywords],
     ) -> None:
         """Register `fn` as a tool.
 
@@ -247,8 +284,7 @@ class MCPServer:
         """
         if name is not None and not isinstance(name, str):
             raise TypeError(f"tool name must be a string, not {name!r}")
-        if input_schema is not None and (extra_args is not None or coerce is not None):
-            raise TypeError("extra_args= and coerce= are about derived schemas; input_schema= is enforced as written")
+        check_options("add_tool", options, ToolSpec.__struct_fields__)
         spec = ToolSpec(
             name=name,
             title=title,
@@ -257,16 +293,9 @@ class MCPServer:
             icons=icons,
             meta=meta,
             structured_output=structured_output,
-            input_schema=input_schema,
-            output_schema=output_schema,
-            wrap_result=wrap_result,
-            timeout=timeout,
-            max_concurrency=max_concurrency,
-            max_result=max_result,
-            sanitize=sanitize,
-            thread=thread,
+            **options,
         )
-        tool = make_tool(fn, spec, self._options.override(extra_args, coerce), self._home)
+        tool = make_tool(fn, spec, self._options.override(spec.extra_args, spec.coerce), self._home)
         self._tools.add(tool, replace=replace)
 
     def add_tools(self, source: object) -> None:
@@ -333,13 +362,15 @@ class MCPServer:
     # --- methods --------------------------------------------------------------------------------------------------
 
     def _discover(self, params: Params, exchange: Exchange) -> Answer:
-        if self._description is None:
+        declared = self._declared  # read first: another thread may declare something meanwhile
+        if self._description is None or self._described != declared:
             hint = self._hints.get("server/discover", DEFAULT_HINT)
             self._description = EncodedResult(self._describe(), hint, self.server_info)
+            self._described = declared
         return self._description.answer(exchange.id)
 
     def _describe(self) -> dict[str, Any]:
-        members: dict[str, Any] = {"supportedVersions": list(MODERN_VERSIONS), "capabilities": {"tools": {}}}
+        members: dict[str, Any] = {"supportedVersions": list(MODERN_VERSIONS), "capabilities": self.capabilities}
         if self.instructions is not None:
             members["instructions"] = self.instructions
         return members
@@ -347,7 +378,7 @@ class MCPServer:
     def _list_tools(self, params: ListParams, exchange: Exchange) -> Answer:
         return self._tool_pages.answer(params.cursor, exchange.id)
 
-    def start_call(self, params: CallToolParams, exchange: Exchange) -> Coroutine[Any, Any, Segments]:
+    def _start_call(self, params: CallToolParams, exchange: Exchange) -> Coroutine[Any, Any, Segments]:
         """Return the call of a tool, ready to run.
 
         Raises:
@@ -359,10 +390,9 @@ class MCPServer:
         return tool.call(params, exchange)
 
     def _unknown_tool(self, name: str) -> InvalidParams:
-        import difflib  # a failure path; loaded with the rest of them when serving has started
+        from ..mistyped import did_you_mean  # a failure path; loaded with the rest of them when serving has started
 
-        close = difflib.get_close_matches(name, [tool.name for tool in self._tools], n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(name, [tool.name for tool in self._tools])
         return InvalidParams(f"Unknown tool: {name[:128]!r}{hint}")
 
 

@@ -16,7 +16,7 @@ import msgspec
 from ..protocol.jsonrpc import Segments
 from ..types import Annotations
 
-__all__ = ["Audio", "File", "Image", "RawJSON"]
+__all__ = ["Audio", "File", "Image", "RawJSON", "guess_type", "is_text_type"]
 
 
 class RawJSON:
@@ -80,11 +80,21 @@ class _Media:
 
     def _guess(self, subtype: str | None) -> str:
         if subtype is None and self._path is not None:
-            guessed = _guess_type(self._path)
+            guessed = guess_type(self._path)
             if guessed is None or not guessed.startswith(f"{self.kind}/"):
                 raise ValueError(f"{type(self).__name__}({self._path!r}): give format= or mime_type=")
             return guessed
         return f"{self.kind}/{subtype or self.default_format}"
+
+    @property
+    def size(self) -> int:
+        """Bytes of the data."""
+        return len(self._data)
+
+    def contents(self, uri: str) -> Segments:
+        """Return the contents of the resource `uri` as JSON."""
+        start = b"{" + _members(uri=uri, mimeType=self.mime_type, _meta=self._meta)
+        return [start + b',"blob":"', _base64(self._data), b'"}']
 
     def segments(self) -> Segments:
         """Return the content block as JSON."""
@@ -138,21 +148,39 @@ class File:
         label = self._path or name
         if uri is None and label is None:
             raise ValueError("File(data=...): give uri= or name= too")
+        self.given_uri = uri
         self.uri = uri or _file_uri(os.path.abspath(label or "") if self._path else f"/{label}")
-        self.mime_type = mime_type or (None if label is None else _guess_type(label))
+        self.mime_type = mime_type or (None if label is None else guess_type(label))
         self._annotations = annotations
         self._meta = meta
 
     def segments(self) -> Segments:
         """Return the content block as JSON."""
-        data = self._data
-        start = b'{"type":"resource","resource":{' + _members(uri=self.uri, mimeType=self.mime_type) + b","
         end = _members(annotations=self._annotations, _meta=self._meta)
-        tail = b"}" + (b"," + end if end else b"") + b"}"
-        text = data if isinstance(data, str) else _text(data, self.mime_type)
+        start = b'{"type":"resource","resource":{' + _members(uri=self.uri, mimeType=self.mime_type)
+        return [start, *self._data_member(), b"}" + (b"," + end if end else b"") + b"}"]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the data, or characters of a text."""
+        return len(self._data)
+
+    def contents(self, uri: str, mime_type: str | None = None) -> Segments:
+        """Return the contents of a resource as JSON.
+
+        Args:
+            uri: for a file that was given none of its own.
+            mime_type: likewise.
+        """
+        start = _members(uri=self.given_uri or uri, mimeType=self.mime_type or mime_type, _meta=self._meta)
+        return [b"{" + start, *self._data_member(mime_type), b"}"]
+
+    def _data_member(self, mime_type: str | None = None) -> Segments:
+        data = self._data
+        text = data if isinstance(data, str) else _text(data, self.mime_type or mime_type)
         if text is not None:
-            return [start + b'"text":', msgspec.json.encode(text), tail]
-        return [start + b'"blob":"', _base64(data), b'"' + tail]
+            return [b',"text":', msgspec.json.encode(text)]
+        return [b',"blob":"', _base64(data), b'"']
 
 
 def _one_source(owner: object, path: object, data: object) -> None:
@@ -173,10 +201,15 @@ def _file_uri(path: str) -> str:
     return PurePath(path).as_uri()
 
 
+def is_text_type(mime_type: str | None) -> bool:
+    """Tell whether what has this media type is text."""
+    kind = (mime_type or "").partition(";")[0].strip().lower()
+    return kind.startswith("text/") or kind in _TEXT_TYPES or kind.endswith(("+json", "+xml"))
+
+
 def _text(data: bytes, mime_type: str | None) -> str | None:
     """Return the text of a file whose type is one of text, None for anything else."""
-    kind = mime_type or ""
-    if not (kind.startswith("text/") or kind in _TEXT_TYPES or kind.endswith(("+json", "+xml"))):
+    if not is_text_type(mime_type):
         return None
     try:
         return data.decode()
@@ -196,7 +229,8 @@ def _members(**members: Any) -> bytes:
     return msgspec.json.encode({name: value for name, value in members.items() if value is not None})[1:-1]
 
 
-def _guess_type(path: str) -> str | None:
+def guess_type(path: str) -> str | None:
+    """Return the media type that the name of a file tells, None where it tells none."""
     import mimetypes  # reads the machine's tables; only files need it
 
     return mimetypes.guess_type(os.path.basename(path))[0]

@@ -12,7 +12,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from ..protocol.http11 import Head, Request
-from ..protocol.response import NOTHING, Response
+from ..protocol.response import NOTHING, EventStream, Response
 from .context import Channel
 from .http_endpoint import HTTPEndpoint
 
@@ -34,14 +34,16 @@ class CORSEndpoint(HTTPEndpoint):
             return Response(204, [], NOTHING, self._fields(head, vary) + _preflight(head))
         return None if refusal is None else self._with_fields(refusal, head)
 
-    def respond(self, request: Request, channel: Channel) -> Response | Coroutine[Any, Any, Response]:
-        """Return the answer to `request`, or a coroutine that gives it once the tool has run."""
+    def respond(
+        self, request: Request, channel: Channel
+    ) -> Response | Coroutine[Any, Any, Response | EventStream] | EventStream:
+        """Return the answer to `request`, a coroutine that gives it once the tool has run, or one that goes on."""
         early = self.admit(request.head)
         if early is not None:
             return early
         answer = super().respond(request, channel)
-        if isinstance(answer, Response):
-            return self._with_fields(answer, request.head)
+        if isinstance(answer, Response | EventStream):
+            return self._whichever(answer, request.head)
         return self._later(answer, request.head)
 
     def stream_fields(self, head: Head) -> bytes | None:
@@ -49,8 +51,13 @@ class CORSEndpoint(HTTPEndpoint):
         fields = super().stream_fields(head)
         return None if fields is None else fields + self._fields(head)
 
-    async def _later(self, answer: Coroutine[Any, Any, Response], head: Head) -> Response:
-        return self._with_fields(await answer, head)
+    async def _later(self, answer: Coroutine[Any, Any, Response | EventStream], head: Head) -> Response | EventStream:
+        return self._whichever(await answer, head)
+
+    def _whichever(self, answer: Response | EventStream, head: Head) -> Response | EventStream:
+        if isinstance(answer, EventStream):
+            return EventStream(answer.source, answer.fields + self._fields(head))
+        return self._with_fields(answer, head)
 
     def _with_fields(self, response: Response, head: Head) -> Response:
         fields = response.fields + self._fields(head)

@@ -78,12 +78,15 @@ class Deriver:
 
     Args:
         tool: named in refusals.
+        noun: what else it is than a tool, for the same.
         scope: names of the function's closure and of the functions around it.
         output: types are returned, not taken: Decimal is a string then and a set has unique items.
     """
 
-    def __init__(self, tool: str, scope: dict[str, Any] | None = None, *, output: bool = False) -> None:
-        self.tool = tool
+    def __init__(
+        self, tool: str, scope: dict[str, Any] | None = None, *, output: bool = False, noun: str = "tool"
+    ) -> None:
+        self.tool, self.noun = tool, noun
         self.scope = scope or {}
         self.output = output
         self.objects: dict[Any, ObjectNode] = {}
@@ -112,7 +115,10 @@ class Deriver:
         self, annotation: Any, reason: str, instead: str = "change the type or pass input_schema="
     ) -> TypeError:
         """Return the error that says where, which type, why, and what to do."""
-        return TypeError(f"tool {self.tool!r}: {self._where} has type {type_text(annotation)}: {reason}; {instead}")
+        if self.noun != "tool":
+            instead = instead.removesuffix(" or pass input_schema=")
+        where = f"{self.noun} {self.tool!r}: {self._where}"
+        return TypeError(f"{where} has type {type_text(annotation)}: {reason}; {instead}")
 
     def node(self, annotation: Any, constraints: Constraints | None = None) -> Node:
         """Return the node of any annotation, with constraints that `Annotated` put around it."""
@@ -305,7 +311,7 @@ class Deriver:
         try:
             parts = [self.node(member, fitting) for member, fitting in spread(present, limits)]
         except TypeError as error:
-            if str(error).startswith("tool "):
+            if str(error).startswith(f"{self.noun} "):
                 raise
             raise self.refusal(annotation, str(error), "leave it out") from None
         parts.sort(key=lambda part: isinstance(part, NullNode))

@@ -85,8 +85,8 @@ def read_docstring(text: str | None, names: Collection[str]) -> Docstring:
     return result
 
 
-def documented(function: Callable[..., Any], text: str | None, tool_name: str) -> Docstring:
-    """Return a tool's docstring, taken apart; a name that the function does not have is told to its author."""
+def documented(function: Callable[..., Any], text: str | None, tool_name: str, noun: str = "tool") -> Docstring:
+    """Return a function's docstring, taken apart; a name that the function does not have is told to its author."""
     try:
         parameters = inspect.signature(function).parameters
         names = set(parameters)
@@ -98,7 +98,7 @@ def documented(function: Callable[..., Any], text: str | None, tool_name: str) -
     result = read_docstring(text, names)
     if result.unknown:
         shown = ", ".join(map(repr, result.unknown))
-        logger.warning("tool %r: the docstring describes %s, no parameter of the function", tool_name, shown)
+        logger.warning("%s %r: the docstring describes %s, no parameter of the function", noun, tool_name, shown)
     return result
 
 

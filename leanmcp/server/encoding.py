@@ -10,19 +10,32 @@ import math
 import os
 import sys
 from collections.abc import Iterator
+from types import CoroutineType
 from typing import Any
 
 import msgspec
 
 from ..errors import ToolError
+from ..protocol.meta import SERVER_INFO
+from ..types import AudioContent, BlobResourceContents, EmbeddedResource, ImageContent
 from .content import RawJSON
 
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _MAX_DEPTH = 1000
 _ENDLESS = object()
 
 
 class ResultError(ToolError):
     """A tool returned what it must not: a fault of its author, told to the model and to the log."""
+
+    def of(self, noun: str, name: str) -> str:
+        """Return the text with whose result it is."""
+        text = str(self)
+        if text.startswith("Invalid result of"):
+            return text  # which names it already
+        if text.startswith(("A ", "The ")):
+            text = text[0].lower() + text[1:]
+        return f"{noun.capitalize()} {name!r}: {text}"
 
 
 def encode_json(value: object, *, may_hold_nan: bool = True) -> bytes:
@@ -49,13 +62,64 @@ def encode_json(value: object, *, may_hold_nan: bool = True) -> bytes:
     return data
 
 
+def encode_block(block: object) -> bytes:
+    """Return a content block as JSON.
+
+    Raises:
+        ResultError: it has no JSON form, or what has to be base64 is none.
+
+    Spec: schema, ImageContent, AudioContent and EmbeddedResource.
+    """
+    if isinstance(block, ImageContent | AudioContent):
+        check_base64(block.data, f"data of {type(block).__name__}")
+    elif isinstance(block, EmbeddedResource) and isinstance(block.resource, BlobResourceContents):
+        check_base64(block.resource.blob, f"blob of {block.resource.uri!r}")
+    return encode_json(block)
+
+
+def own_members(meta: object) -> bytes:
+    """Return what a function put into the `_meta` of its result, as members with a comma behind each.
+
+    `serverInfo` is left out: it names this server, also where a result is handed on that another one made.
+
+    Raises:
+        ResultError: it is no object, or has no JSON form.
+    """
+    if meta is None:
+        return b""
+    if not isinstance(meta, dict):
+        raise ResultError(f"meta= of a result is a dict, not {type(meta).__name__}")
+    data = encode_json({name: value for name, value in meta.items() if name != SERVER_INFO})
+    return data[1:-1] + b"," if len(data) > 2 else b""
+
+
+def check_base64(text: object, what: str) -> int:
+    """Return how many bytes base64 stands for.
+
+    `binascii` decodes all of it for that, several times slower, and its strict mode lets `AAAA=` pass.
+
+    Raises:
+        ResultError: it is none; `what` is named.
+    """
+    if isinstance(text, str) and text.isascii() and len(text) % 4 == 0:
+        padding = text.encode().translate(None, _BASE64)
+        if padding in (b"", b"=", b"==") and text.endswith(padding.decode()):
+            return len(text) // 4 * 3 - len(padding)
+    raise ResultError(f"{what} is no base64; give bytes instead, to Image, Audio or File of leanmcp")
+
+
 def _is_finite(value: object) -> bool:
     """Return whether no NaN and no Infinity is in a value that has been encoded; a pass in C, not in Python."""
     try:
-        json.dumps(msgspec.to_builtins(value, enc_hook=encode_other, str_keys=True), allow_nan=False)
+        json.dumps(msgspec.to_builtins(value, enc_hook=_plain, str_keys=True), allow_nan=False)
     except ValueError:
         return False
     return True
+
+
+def _plain(value: object) -> object:
+    """Return what `encode_other` does; of JSON that is spliced as it is nothing, for there is no NaN in it."""
+    return None if isinstance(value, RawJSON | msgspec.Raw) else encode_other(value)
 
 
 def encode_other(value: object) -> object:
@@ -70,11 +134,25 @@ def encode_other(value: object) -> object:
         return os.fspath(value)
     if isinstance(value, RawJSON):
         return msgspec.Raw(value.data)
+    instead = _instead(value)
+    if instead is not None:
+        raise TypeError(f"{type(value).__name__} has no JSON form; {instead}")
     if "pydantic" in sys.modules:
         from .pydantic_kinds import plain
 
         return plain(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _instead(value: object) -> str | None:
+    """Return what to do with a value that is returned by mistake, None for every other one."""
+    if isinstance(value, BaseException):
+        return "raise it instead of returning it"
+    if isinstance(value, CoroutineType):
+        return f"did you forget `await`, as in `await {value.__name__}(...)`?"
+    if type(value).__name__ in ("Elicit", "ElicitURL"):
+        return "ask with `await ctx.elicit(...)`, or return it from a function behind Resolve"
+    return None
 
 
 SUBCLASSED = (str, int, float, bytes)

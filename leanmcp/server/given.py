@@ -12,7 +12,10 @@ from typing import Any
 from msgspec import UNSET, Struct
 
 from .. import schema as json_schema
+from ..logs import logger
+from ..mistyped import closest
 from ..schema import SchemaError, Validator
+from ..schema.dialects import DIALECTS
 from ..schema.faults import Fault
 from .publish import json_value
 
@@ -61,6 +64,17 @@ def compile_schema(schema: object, label: str) -> Given:
     if not isinstance(schema, dict) or copy is UNSET:
         raise TypeError(f"{label} must be a JSON Schema as a dict of plain JSON values, not {type(schema).__name__}")
     try:
-        return Given(copy, json_schema.compile(copy))
+        given = Given(copy, json_schema.compile(copy))
     except SchemaError as error:
         raise ValueError(f"{label}: {error}") from None
+    _lint_keywords(copy, label)
+    return given
+
+
+def _lint_keywords(schema: dict[str, Any], label: str) -> None:
+    """Warn of members at the root that are no keywords and are written much like one: nobody enforces them."""
+    known = {keyword for dialect in DIALECTS.values() for keyword in dialect.keywords}
+    for name in schema:
+        meant = None if name in known else closest(name, known, cutoff=0.8)
+        if meant is not None:
+            logger.warning("%s has the member %r, which is no keyword; did you mean %r?", label, name, meant)

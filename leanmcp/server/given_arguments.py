@@ -8,8 +8,8 @@ Spec 2026-07-28: server/tools, "Tool" (inputSchema, outputSchema) and "Output Sc
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -21,6 +21,9 @@ from .nodes import ForeignNode, walk
 from .recover import own_sentence
 from .signature import InvalidArguments
 from .source import Source
+
+if TYPE_CHECKING:
+    from .calling import Provided
 
 __all__ = ["GivenArguments", "given_output"]
 
@@ -51,6 +54,7 @@ class GivenArguments:
     """
 
     positional = False
+    provided: Mapping[str, tuple[Provided, Any]]
 
     def __init__(
         self,
@@ -71,7 +75,7 @@ class GivenArguments:
                 hint = "some model vendors refuse the whole list of tools for it"
                 logger.warning("%s has %s at its root; %s", label, keyword, hint)
         source = Source(function, tool_name, context_type, given=True)
-        self.context_parameter = source.context_parameter
+        self.context_parameter, self.provided = source.context_parameter, source.provided
         self.return_annotation = source.return_annotation
         self.scope = source.scope
         self._tool_name, self._echo_values = tool_name, echo_values

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from ..calls import Stream
 from ..errors import (
     HeaderMismatch,
     InternalError,
@@ -27,10 +28,10 @@ from ..protocol import jsonrpc, sse
 from ..protocol.headers import HostRule, decode_value
 from ..protocol.http11 import Head, Request
 from ..protocol.jsonrpc import RequestId, Segments
-from ..protocol.meta import MODERN_VERSIONS, Params, decode_call, decode_params, method_not_found
-from ..protocol.response import HTML, JSON, NOTHING, SSE, Response
+from ..protocol.meta import MODERN_VERSIONS, CallToolRequest, Params, decode_call, decode_params, method_not_found
+from ..protocol.response import HTML, JSON, NOTHING, RETRY_LATER, SSE, EventStream, Response
 from . import hints
-from .app import MCPServer
+from .app import MCPServer, Method
 from .context import Channel, Exchange
 
 _JSON_TYPES = ("application/json", "application/*", "*/*")
@@ -41,7 +42,7 @@ _any_params = msgspec.json.Decoder(Params)
 class Plan:
     """What the head of a request says, checked as far as a head can be."""
 
-    __slots__ = ("calls", "fault", "method", "name", "refusal", "sse", "streams", "version")
+    __slots__ = ("calls", "fault", "listens", "method", "name", "refusal", "sse", "streams", "version")
 
     def __init__(self) -> None:
         self.refusal: Response | None = None
@@ -53,7 +54,11 @@ class Plan:
         self.calls = False
         """Whether the head announces a tools/call that is right as far as a head can be."""
         self.sse = False
+        """Whether the client takes nothing but event streams."""
+        self.listens = False
+        """Whether it takes event streams at all."""
         self.streams = False
+        """Whether it gets one in place of an answer."""
 
 
 class HTTPEndpoint:
@@ -63,7 +68,8 @@ class HTTPEndpoint:
         server: whose methods are served.
         path: the MCP endpoint; both slash forms are served.
         rule: which Host and Origin may call.
-        json_response: never answer with an event stream, except to a client that accepts nothing else.
+        json_response: never answer with an event stream, except to a client that accepts nothing else; subscriptions
+            have no other form, and keep it.
     """
 
     def __init__(
@@ -73,7 +79,6 @@ class HTTPEndpoint:
             raise ValueError(f"path={path!r}: an endpoint path starts with '/', such as '/mcp'")
         self._server = server
         self._methods = server.methods
-        self._call_tool = server.start_call
         self._limits = server.limits
         self._rule = rule or HostRule()
         self._json_response = json_response
@@ -95,7 +100,8 @@ class HTTPEndpoint:
                 self._read_mirrors(head, plan)
                 accept = head.headers.get("accept", "").lower()
                 plan.sse = "text/event-stream" in accept and not any(kind in accept for kind in _JSON_TYPES)
-                plan.streams = not self._json_response and ("text/event-stream" in accept or "*/*" in accept)
+                plan.listens = "text/event-stream" in accept or "*/*" in accept
+                plan.streams = plan.listens and not self._json_response
         return plan
 
     def _refusal(self, head: Head) -> Response | None:
@@ -152,8 +158,10 @@ class HTTPEndpoint:
 
     # --- the whole request --------------------------------------------------------------------------------------------
 
-    def respond(self, request: Request, channel: Channel) -> Response | Coroutine[Any, Any, Response]:
-        """Return the answer to `request`, or a coroutine that gives it once the tool has run.
+    def respond(
+        self, request: Request, channel: Channel
+    ) -> Response | Coroutine[Any, Any, Response | EventStream] | EventStream:
+        """Return the answer to `request`, a coroutine that gives it once the tool has run, or one that goes on.
 
         `channel` takes notifications before the answer, where the client accepts an event stream.
         """
@@ -163,58 +171,58 @@ class HTTPEndpoint:
             plan = self._plan(head)
         if plan.refusal is not None:
             return plan.refusal
-        request_id: RequestId | None = None
+        call: CallToolRequest | None = None
         try:
             if plan.calls:
                 call = decode_call(request.body, self._limits)
-                if (
-                    call is not None
-                    and call.params.meta.protocol_version == plan.version
-                    and call.params.name == plan.name
-                ):
-                    request_id = call.id
-                    exchange = Exchange(request_id, head, channel if plan.streams else None)
-                    return self._finish(self._call_tool(call.params, exchange), request_id, request, plan)
+            if call is None or call.params.meta.protocol_version != plan.version or call.params.name != plan.name:
+                return self._respond_slowly(request, channel, plan)
+            exchange = Exchange(call.id, head, channel if plan.streams else None, request.body)
+            return self._finish(self._server.start_call(call.params, exchange), call.id, request, plan)
+        except MCPError as error:
+            return self._error(error, None if call is None else call.id, request, plan)
+        except Exception:
+            return self._own_fault(None if call is None else call.id, request, plan)
+
+    def _respond_slowly(
+        self, request: Request, channel: Channel, plan: Plan
+    ) -> Response | Coroutine[Any, Any, Response | EventStream] | EventStream:
+        """Answer what is no plain tools/call, or is wrong in some way."""
+        request_id: RequestId | None = None
+        try:
             envelope = jsonrpc.decode(request.body, self._limits)
             if envelope.id is msgspec.UNSET:
                 return _ACCEPTED
             request_id = envelope.id
             method = self._methods.get(envelope.method)
-            try:
-                params = decode_params(envelope.params, _any_params if method is None else method.decoder)
-            except InvalidParams as fault:
-                if not isinstance(fault, MalformedMeta):  # steps 6 to 8 come before the shape of the other params
-                    _check_mirrors(plan, envelope.method, decode_params(envelope.params, _any_params))
-                raise
-            if (
-                plan.fault is not None
-                or plan.version != params.meta.protocol_version
-                or plan.version not in MODERN_VERSIONS
-                or plan.method != envelope.method
-            ):
-                _check_mirrors(plan, envelope.method, params)
+            params = _checked_params(plan, envelope, method)
             if method is None:
                 raise method_not_found(envelope.method)
-            if method.mirrors_name and plan.name != params.name:
-                raise _differs("Mcp-Name", plan.name, params.name, "params.name")
-            answer = method.handle(params, Exchange(request_id, head, channel if plan.streams else None))
+            if method.mirrored is not None and plan.name != getattr(params, method.mirrored):
+                raise _differs("Mcp-Name", plan.name, getattr(params, method.mirrored), f"params.{method.mirrored}")
+            exchange = Exchange(request_id, request.head, channel if plan.streams else None, request.body)
+            answer = method.handle(params, exchange)
         except MCPError as error:
             return self._error(error, request_id, request, plan)
         except Exception:
             return self._own_fault(request_id, request, plan)
         if isinstance(answer, list):
             return Response(200, answer) if not plan.sse else _as_event(answer)
+        if isinstance(answer, Stream):
+            return _open(answer, request_id, plan)
         return self._finish(answer, request_id, request, plan)
 
     async def _finish(
-        self, answer: Coroutine[Any, Any, Segments], request_id: RequestId, request: Request, plan: Plan
-    ) -> Response:
+        self, answer: Coroutine[Any, Any, Segments | Stream], request_id: RequestId, request: Request, plan: Plan
+    ) -> Response | EventStream:
         try:
             segments = await answer
         except MCPError as error:
             return self._error(error, request_id, request, plan)
         except Exception:
             return self._own_fault(request_id, request, plan)
+        if isinstance(segments, Stream):  # that middleware let through
+            return _open(segments, request_id, plan)
         return Response(200, segments) if not plan.sse else _as_event(segments)
 
     def _own_fault(self, request_id: RequestId | None, request: Request, plan: Plan) -> Response:
@@ -227,8 +235,31 @@ class HTTPEndpoint:
             request_id = error.request_id
         if isinstance(error, MalformedMeta | HeaderMismatch):
             error = hints.with_missing(error, request, self.path)
-        response = Response(error.http_status, [jsonrpc.encode_error(error, request_id)])
+        fields = RETRY_LATER if error.http_status == 503 else b""
+        response = Response(error.http_status, [jsonrpc.encode_error(error, request_id)], JSON, fields)
         return _as_event(response.body) if plan.sse and error.http_status == 200 else response
+
+
+def _checked_params(plan: Plan, envelope: jsonrpc.Envelope, method: Method | None) -> Any:
+    """Return the params of a request, decoded for its method, once steps 6 to 8 have been taken.
+
+    Raises:
+        MCPError: the first step that fails.
+    """
+    try:
+        params = decode_params(envelope.params, _any_params if method is None else method.decoder)
+    except InvalidParams as fault:
+        if not isinstance(fault, MalformedMeta):  # steps 6 to 8 come before the shape of the other params
+            _check_mirrors(plan, envelope.method, decode_params(envelope.params, _any_params))
+        raise
+    if (
+        plan.fault is not None
+        or plan.version != params.meta.protocol_version
+        or plan.version not in MODERN_VERSIONS
+        or plan.method != envelope.method
+    ):
+        _check_mirrors(plan, envelope.method, params)
+    return params
 
 
 def _check_mirrors(plan: Plan, method: str, params: Params) -> None:
@@ -253,6 +284,14 @@ def _differs(header: str, sent: str | None, expected: str, member: str) -> Heade
 def _refuse(status: int, text: str, fields: bytes = b"") -> Response:
     """Return a refusal as a JSON-RPC error without id."""
     return Response(status, [jsonrpc.encode_error(InvalidRequest(text), None)], JSON, fields)
+
+
+def _open(stream: Stream, request_id: RequestId, plan: Plan) -> Response | EventStream:
+    """Return the answer that goes on, or refuse a client that cannot read what it asks for (policy P6)."""
+    if plan.listens:
+        return EventStream(stream, sse.FIELDS)
+    text = "subscriptions/listen answers with an event stream; send Accept: application/json, text/event-stream"
+    return Response(406, [jsonrpc.encode_error(InvalidRequest(text), request_id)])
 
 
 def _as_event(segments: Segments) -> Response:

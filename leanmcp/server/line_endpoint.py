@@ -1,7 +1,7 @@
 """The stdio binding: lines in, response segments out, on one shared channel.
 
 In: one line at a time. Out: `send(segments)` for each answer, in the order in which calls end.
-Spec 2026-07-28: basic/transports/stdio; basic/patterns/cancellation.
+Spec 2026-07-28: basic/transports/stdio; basic/patterns/cancellation; basic/patterns/subscriptions.
 """
 
 from __future__ import annotations
@@ -12,12 +12,20 @@ from typing import Any
 
 import msgspec
 
-from ..calls import end_call
+from ..calls import Stream, end_call
 from ..errors import InternalError, InvalidRequest, MCPError, ParseError, UnsupportedProtocolVersion
 from ..logs import logger, warn_seldom
 from ..protocol import jsonrpc
 from ..protocol.jsonrpc import RequestId, Segments
-from ..protocol.meta import MODERN_VERSIONS, CallToolRequest, Params, decode_call, decode_params, method_not_found
+from ..protocol.meta import (
+    MODERN_VERSIONS,
+    SUBSCRIPTION_ID,
+    CallToolRequest,
+    Params,
+    decode_call,
+    decode_params,
+    method_not_found,
+)
 from .app import MCPServer
 from .context import Exchange
 
@@ -48,7 +56,18 @@ class LineEndpoint:
         tell: takes the segments of one notification, which may be dropped; default: `send`.
     """
 
-    __slots__ = ("_cancelled", "_freed", "_loop", "_methods", "_send", "_server", "_tell", "calls")
+    __slots__ = (
+        "_cancelled",
+        "_freed",
+        "_loop",
+        "_methods",
+        "_send",
+        "_server",
+        "_tell",
+        "calls",
+        "stalled",
+        "streams",
+    )
 
     def __init__(
         self, server: MCPServer, send: Send, freed: Callable[[], None] | None = None, tell: Send | None = None
@@ -62,6 +81,10 @@ class LineEndpoint:
         self.calls: dict[RequestId, asyncio.Task[None]] = {}
         """Calls in flight by id; 1 and "1" are different ids."""
         self._cancelled: set[RequestId] = set()
+        self.streams: dict[RequestId, Stream] = {}
+        """Open subscriptions by the id of their request."""
+        self.stalled = False
+        """Whether the peer is behind with reading."""
 
     def receive(self, line: bytes | None) -> None:
         """Take one line; None stands for one that was longer than the limit allows."""
@@ -69,9 +92,14 @@ class LineEndpoint:
         try:
             if line is not None and b'"tools/call"' in line:
                 call = decode_call(line, self._server.limits)
-            if call is None or call.id in self.calls or call.params.meta.protocol_version not in MODERN_VERSIONS:
+            if (
+                call is None
+                or call.id in self.calls
+                or call.id in self.streams
+                or call.params.meta.protocol_version not in MODERN_VERSIONS
+            ):
                 return self._receive_slowly(line)
-            answer = self._server.start_call(call.params, Exchange(call.id, None, self))
+            answer = self._server.start_call(call.params, Exchange(call.id, None, self, line or b""))
         except MCPError as error:
             return self._refuse(error, None if call is None else call.id)
         except Exception:
@@ -90,7 +118,7 @@ class LineEndpoint:
                 self._notified(envelope.method, envelope.params)
                 return None
             request_id = envelope.id
-            if request_id in self.calls:
+            if request_id in self.calls or request_id in self.streams:
                 raise InvalidRequest(f"Invalid request: id {str(request_id)[:64]!r} is still in flight")
             method = self._methods.get(envelope.method)
             if method is None and envelope.method == "initialize":
@@ -100,7 +128,7 @@ class LineEndpoint:
                 raise UnsupportedProtocolVersion(params.meta.protocol_version, MODERN_VERSIONS)
             if method is None:
                 raise method_not_found(envelope.method)
-            answer = method.handle(params, Exchange(request_id, None, self))
+            answer = method.handle(params, Exchange(request_id, None, self, line))
         except MCPError as error:
             if line is None or line.strip():  # a blank line is no message
                 self._refuse(error, request_id)
@@ -109,9 +137,15 @@ class LineEndpoint:
             return self._send(self._own_fault(request_id))
         if isinstance(answer, list):
             self._send(answer)
+        elif isinstance(answer, Stream):
+            self._open(request_id, answer)
         else:
             self.calls[request_id] = self._loop.create_task(self._run(request_id, answer))
         return None
+
+    def _open(self, request_id: RequestId, stream: Stream) -> None:
+        self.streams[request_id] = stream
+        self._send(stream.open(self))
 
     def _refuse(self, error: MCPError, request_id: RequestId | None) -> None:
         if isinstance(error, ParseError):
@@ -121,7 +155,8 @@ class LineEndpoint:
             )
         self._send([jsonrpc.encode_error(error, error.request_id if request_id is None else request_id)])
 
-    async def _run(self, request_id: RequestId, answer: Coroutine[Any, Any, Segments]) -> None:
+    async def _run(self, request_id: RequestId, answer: Coroutine[Any, Any, Segments | Stream]) -> None:
+        segments: Segments | Stream
         try:
             segments = await answer
         except MCPError as error:
@@ -140,12 +175,40 @@ class LineEndpoint:
         if request_id in self._cancelled:  # the tool went on all the same
             self._cancelled.discard(request_id)
             return self._freed()
+        if isinstance(segments, Stream):  # that middleware let through
+            return self._open(request_id, segments)
         self._send(segments)
 
     def notify(self, message: Segments, request_id: RequestId) -> None:
         """Send a notification of a call in flight; of a cancelled one nothing more is sent."""
         if request_id not in self._cancelled:
             self._tell(message)
+
+    # --- subscriptions ----------------------------------------------------------------------------------------------
+
+    def send(self, messages: list[Segments]) -> None:
+        """Send messages of a subscription."""
+        for message in messages:
+            self._send(message)
+
+    def output_stalled(self, stalled: bool) -> None:
+        """Note that the peer stopped or went on reading; what subscriptions have missed follows."""
+        self.stalled = stalled
+        if not stalled:
+            for stream in self.streams.values():
+                stream.resume()
+
+    def end_streams(self) -> list[Segments]:
+        """End every subscription with its result; return the notifications that say so once more.
+
+        Spec: basic/patterns/subscriptions, "Graceful Closure"; basic/patterns/cancellation, which asks for the latter.
+        """
+        streams, self.streams = self.streams, {}
+        for stream in streams.values():
+            self.send(stream.end())
+        return [_torn_down(request_id) for request_id in streams]
+
+    # --- the end of calls -------------------------------------------------------------------------------------------
 
     def cancel_all(self) -> list[asyncio.Task[None]]:
         """Cancel every call in flight, and return them; none of them is answered any more."""
@@ -170,7 +233,7 @@ class LineEndpoint:
         return envelope.id is msgspec.UNSET and self._notified(envelope.method, envelope.params)
 
     def _notified(self, method: str, params: msgspec.Raw) -> bool:
-        """Cancel the call that notifications/cancelled names, and return whether there is one.
+        """Cancel the call, or end the subscription, that notifications/cancelled names; return whether there is one.
 
         Other, unknown or malformed notifications are ignored.
         """
@@ -180,6 +243,10 @@ class LineEndpoint:
             request_id = _decode_cancelled(params).request_id
         except (msgspec.DecodeError, RecursionError):
             return False
+        stream = self.streams.pop(request_id, None)
+        if stream is not None:
+            stream.close()
+            return True
         task = self.calls.get(request_id)
         if task is None or request_id in self._cancelled:  # once: a second one would cut the clean-up short
             return False
@@ -187,3 +254,10 @@ class LineEndpoint:
         # Not at once: a task that has not begun would end without running `_run`, and keep its id in flight.
         self._loop.call_soon(end_call, task, self._server.limits.cleanup_grace)
         return True
+
+
+def _torn_down(request_id: RequestId) -> Segments:
+    """Return the notification that a subscription has been torn down."""
+    encoded = jsonrpc.encode_id(request_id)
+    start = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"_meta":{"%s":' % SUBSCRIPTION_ID.encode()
+    return [start, encoded, b'},"requestId":', encoded, b',"reason":"The server ends."}}']

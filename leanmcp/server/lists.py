@@ -104,16 +104,20 @@ class Registry(Generic[E]):
 
     Args:
         noun: what an entry is, for error texts.
+        changed: told after each change, in the thread that made it.
+        instead: what to give where a name is taken, likewise.
 
     Attributes:
         visible: the enabled entries by name; look names up in it, but never iterate or change it.
         version: grows with every change.
     """
 
-    __slots__ = ("_lock", "_noun", "_places", "_serial", "version", "visible")
+    __slots__ = ("_changed", "_instead", "_lock", "_noun", "_places", "_serial", "version", "visible")
 
-    def __init__(self, noun: str) -> None:
+    def __init__(self, noun: str, changed: Callable[[], None], instead: str = "another name=") -> None:
         self._noun = noun
+        self._instead = instead
+        self._changed = changed
         self._lock = threading.Lock()
         self._places: dict[str, _Place[E]] = {}
         self._serial = 0
@@ -130,13 +134,14 @@ class Registry(Generic[E]):
             place = self._places.get(entry.name)
             if place is not None and not replace:
                 raise ValueError(
-                    f"{self._noun} {entry.name!r} is registered already; give another name= or replace=True"
+                    f"{self._noun} {entry.name!r} is registered already; give {self._instead} or replace=True"
                 )
             if place is None:
                 self._serial += 1
                 place = self._places[entry.name] = _Place(self._serial, entry)
             place.entry = entry
             self._show(entry.name, place)
+        self._changed()
 
     def remove(self, name: str) -> None:
         """Take an entry away; one that is added under its name later comes last.
@@ -149,6 +154,7 @@ class Registry(Generic[E]):
             del self._places[name]
             self.visible.pop(name, None)
             self.version += 1
+        self._changed()
 
     def set_enabled(self, name: str, enabled: bool) -> None:
         """Show an entry, or hide it so that it is as good as unknown; its place in the list is kept.
@@ -158,9 +164,11 @@ class Registry(Generic[E]):
         """
         with self._lock:
             place = self._find(name)
-            if place.enabled != enabled:
-                place.enabled = enabled
-                self._show(name, place)
+            if place.enabled == enabled:
+                return
+            place.enabled = enabled
+            self._show(name, place)
+        self._changed()
 
     def snapshot(self) -> tuple[int, list[tuple[int, E]]]:
         """Return the version, and the enabled entries with their serial numbers in order."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from ..types import Icon, ToolAnnotations
 
 if TYPE_CHECKING:
-    from .tool import Sanitize
+    from typing import Unpack
+
+    from .keywords import ToolKeywords
 
 __all__ = ["marked", "tool"]
 
@@ -41,17 +43,8 @@ def tool(
     meta: dict[str, Any] | None = None,
     structured_output: bool | None = None,
     *,
-    input_schema: dict[str, Any] | None = None,
-    output_schema: dict[str, Any] | None = None,
-    wrap_result: bool | None = None,
-    extra_args: Literal["forbid", "ignore"] | None = None,
-    coerce: bool | None = None,
-    timeout: float | None = None,
-    max_concurrency: int | None = None,
-    max_result: int | None = None,
-    sanitize: Sanitize | None = None,
-    thread: bool | None = None,
     replace: bool = False,
+    **options: Unpack[ToolKeywords],
 ) -> Callable[[F], F]: ...
 def tool(name: Any = None, *args: Any, **options: Any) -> Any:
     """Mark a function for `MCPServer.add_tools`; works as `@tool` and as `@tool(...)`. Options: see `add_tool`.
@@ -68,8 +61,10 @@ def tool(name: Any = None, *args: Any, **options: Any) -> Any:
 
 def _check(mark: Mark) -> None:
     from .app import MCPServer  # whose options these are
+    from .registration import ToolSpec, check_options
 
-    inspect.signature(MCPServer.add_tool).bind(None, None, *mark.args, **mark.options)
+    bound = inspect.signature(MCPServer.add_tool).bind(None, None, *mark.args, **mark.options)
+    check_options("tool", bound.arguments.get("options", {}), ToolSpec.__struct_fields__)
 
 
 def _mark(function: Any, mark: Mark) -> Any:

@@ -16,13 +16,16 @@ from ..constraints import Constraints, FieldExtra, absent, field_extra, read_met
 from ..fields import Header
 from .nodes import Notes
 
-__all__ = ["Marks", "field_settings", "merge_notes", "read", "split"]
+__all__ = ["Marks", "field_settings", "is_marker", "merge_notes", "read", "split"]
 
 BOUNDS = {"Gt": "gt", "Ge": "ge", "Lt": "lt", "Le": "le", "MultipleOf": "multiple_of"}
 LENGTHS = {"MinLen": "min_length", "MaxLen": "max_length"}
 GROUPS = {"Interval": ("gt", "ge", "lt", "le"), "Len": ("min_length", "max_length")}
 FOREIGN_PACKAGES = ("pydantic", "annotated_types")
 HARMLESS = ("Strict", "Unit", "Discriminator", "Tag")
+# Where what gives a value that is not the client's is made; `Depends` of others looks like ours to the eye.
+MARKER_MODULES = tuple(f"leanmcp.server.{name}" for name in ("context", "elicitation", "injection", "resolve"))
+FOREIGN_MARKERS = ("Depends", "Security")
 
 
 class Marks(Struct, kw_only=True):
@@ -67,10 +70,21 @@ def _read_one(mark: Any) -> tuple[Constraints, Notes, bool]:
         return Constraints(), Notes(header=mark.name), True
     if is_field_info(mark):
         return _read_field_info(mark)
+    if is_marker(mark):
+        raise TypeError(
+            "what gives a value in place of the client stands beside the type of a parameter, not of a field"
+        )
     documentation = getattr(mark, "documentation", None)
     if isinstance(documentation, str):
         return Constraints(), Notes(description=documentation), True
     return Constraints(**_foreign(mark)), Notes(), False
+
+
+def is_marker(thing: Any) -> bool:
+    """True for what says that a value is not the client's, in a right place or a wrong one, called or not."""
+    if hasattr(thing, "provide") or type(thing).__name__ in FOREIGN_MARKERS:
+        return True
+    return getattr(thing, "__module__", None) in MARKER_MODULES
 
 
 def is_field_info(mark: Any) -> bool:
@@ -110,7 +124,7 @@ def _foreign(mark: Any) -> dict[str, Any]:
     if kind == "StringConstraints":
         return _general({name: getattr(mark, name) for name in mark.__dataclass_fields__})
     if type(mark).__module__.partition(".")[0] in FOREIGN_PACKAGES and kind not in HARMLESS:
-        raise TypeError(f"{kind} in Annotated would not be run; put it in a pydantic model or check inside the tool")
+        raise TypeError(f"{kind} in Annotated would not be run; put it in a pydantic model or check in the function")
     return {}
 
 

@@ -8,21 +8,30 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Sequence
+import typing
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, get_args
 
 import msgspec
 
+from ..calls import is_async
+from ..constraints import members
 from ..errors import ToolError
 from ..logs import logger
-from ..types import CallToolResult, Icon, ToolAnnotations
+from ..types import CallToolResult, Icon, InputRequiredResult, ToolAnnotations
 from ..types import Tool as ToolEntry
+from .calling import Home, Sanitize
 from .context import Context
 from .encoding import encode_json
 from .nodes import AnyNode, ForeignNode, Node, NumberNode, walk
 from .results import BLOCKS, MEDIA, Check, ResultEncoder
 from .signature import ArgumentPlan, Output, Signature, derive_output
-from .tool import Home, Sanitize, Tool, is_async
+from .tool import Tool
+
+if typing.TYPE_CHECKING:
+    from ..types import Prompt as PromptEntry
+    from ..types import Resource as ResourceEntry
+    from ..types import ResourceTemplate as TemplateEntry
 
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,128}")
 _PORTABLE_NAME_LENGTH = 64  # some model vendors refuse longer ones
@@ -71,6 +80,8 @@ class ToolSpec(msgspec.Struct, kw_only=True):
     input_schema: dict[str, Any] | None = None
     output_schema: dict[str, Any] | None = None
     wrap_result: bool | None = None
+    extra_args: Literal["forbid", "ignore"] | None = None
+    coerce: bool | None = None
     timeout: float | None = None
     max_concurrency: int | None = None
     max_result: int | None = None
@@ -78,12 +89,31 @@ class ToolSpec(msgspec.Struct, kw_only=True):
     thread: bool | None = None
 
     def __post_init__(self) -> None:
+        if self.input_schema is not None and (self.extra_args is not None or self.coerce is not None):
+            raise TypeError("extra_args= and coerce= are about derived schemas; input_schema= is enforced as written")
         for name in ("timeout", "max_concurrency", "max_result"):
-            value = getattr(self, name)
-            kind, noun = ((int, float), "number") if name == "timeout" else (int, "whole number")
-            fits = isinstance(value, kind) and not isinstance(value, bool) and 0 < value < math.inf
-            if value is not None and not fits:
-                raise ValueError(f"{name}={value!r}: give a positive {noun}, or None for no limit")
+            check_limit(name, getattr(self, name))
+
+
+def check_options(function: str, options: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse an option that a registration does not have, and say which one was probably meant.
+
+    Raises:
+        TypeError: the text names the function and the option.
+    """
+    for name in options:
+        if name not in known:
+            from ..mistyped import did_you_mean  # of mistakes only
+
+            raise TypeError(f"{function}: unknown option {name!r}{did_you_mean(name, known)}")
+
+
+def check_limit(name: str, value: object) -> None:
+    """Refuse a limit that is none; a timeout need not be a whole number."""
+    kind, noun = ((int, float), "number") if name == "timeout" else (int, "whole number")
+    fits = isinstance(value, kind) and not isinstance(value, bool) and 0 < value < math.inf
+    if value is not None and not fits:
+        raise ValueError(f"{name}={value!r}: give a positive {noun}, or None for no limit")
 
 
 def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions, home: Home) -> Tool:
@@ -92,9 +122,9 @@ def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions
     Raises:
         TypeError, ValueError: as `MCPServer.add_tool`.
     """
-    name = _checked_name(function, spec.name, options)
+    name = checked_name(function, spec.name, options)
     _lint_hints(name, spec.annotations)
-    description, texts = _described(function, name, spec)
+    description, texts = described(function, name, spec.description, sections=spec.input_schema is None)
     signature = _arguments(function, name, spec, options, texts)
     output_schema, results = _output(name, signature, spec, options, home.server_info)
     entry = ToolEntry(
@@ -107,7 +137,7 @@ def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions
         annotations=spec.annotations,
         meta=spec.meta,
     )
-    _check_entry(entry)
+    check_entry(entry)
     in_thread = not is_async(function) and spec.thread is not False
     return Tool(
         function,
@@ -147,7 +177,7 @@ def _arguments(
 
 
 def checked_icons(owner: str, icons: Sequence[Icon] | None) -> list[Icon] | None:
-    """Return the icons of a server or tool, None where there are none; raises as `lint.check_icons`."""
+    """Return the icons of a server, tool or prompt, None where there are none; raises as `lint.check_icons`."""
     if not icons:
         return None
     from .lint import check_icons  # most servers have nothing to lint
@@ -162,16 +192,16 @@ def _lint_hints(name: str, hints: ToolAnnotations | None) -> None:
         lint_hints(name, hints)
 
 
-def _check_entry(entry: ToolEntry) -> None:
+def check_entry(entry: ToolEntry | PromptEntry | ResourceEntry | TemplateEntry, noun: str = "tool") -> None:
     """Refuse what cannot be published: one bad entry would take the whole list with it.
 
     Raises:
         TypeError: a member has the wrong type, or no JSON form.
     """
     try:
-        msgspec.convert(msgspec.json.decode(encode_json(msgspec.to_builtins(entry, enc_hook=_no_json))), ToolEntry)
+        msgspec.convert(msgspec.json.decode(encode_json(msgspec.to_builtins(entry, enc_hook=_no_json))), type(entry))
     except (ToolError, TypeError, ValueError, RecursionError) as fault:
-        raise TypeError(f"tool {entry.name!r}: its entry in tools/list cannot be published: {fault}") from None
+        raise TypeError(f"{noun} {entry.name!r}: its entry in {noun}s/list cannot be published: {fault}") from None
 
 
 def _no_json(value: object) -> object:
@@ -184,23 +214,28 @@ def _both(first: Sanitize | None, second: Sanitize | None) -> Sanitize | None:
     return lambda value: second(first(value))
 
 
-def _checked_name(function: Callable[..., Any], name: str | None, options: ToolOptions) -> str:
+def checked_name(function: Callable[..., Any], name: str | None, options: ToolOptions, noun: str = "tool") -> str:
+    """Return the name of what `function` makes.
+
+    Raises:
+        TypeError, ValueError: no function, or no name to give.
+    """
     if not callable(function):
-        raise TypeError(f"a tool is a function, not {function!r}")
+        raise TypeError(f"a {noun} is a function, not {function!r}")
     if name is None:
         target = _named(function)
         name = getattr(target, "__name__", None) or type(target).__name__
         if name == "<lambda>":
             raise ValueError("a lambda needs name=")
     if not _NAME.fullmatch(name):
-        message = f"tool name {name!r}: use 1 to 128 of A-Z a-z 0-9 _ . - (strict_names=False only warns)"
+        message = f"{noun} name {name!r}: use 1 to 128 of A-Z a-z 0-9 _ . - (strict_names=False only warns)"
         if options.strict_names or not name:
             raise ValueError(message)
         logger.warning("%s", message)
     elif len(name) > _PORTABLE_NAME_LENGTH:
-        logger.warning("tool name %r has %d characters; some hosts refuse more than 64", name, len(name))
+        logger.warning("%s name %r has %d characters; some hosts refuse more than 64", noun, name, len(name))
     if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
-        raise TypeError(f"tool {name!r} is a generator; return a value, or a list of what it would yield")
+        raise TypeError(f"{noun} {name!r} is a generator; return a value, or a list of what it would yield")
     return name
 
 
@@ -211,17 +246,19 @@ def _named(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _described(function: Callable[..., Any], name: str, spec: ToolSpec) -> tuple[str | None, dict[str, str]]:
-    """Return the description of the tool, and the docstring's texts about its parameters."""
+def described(
+    function: Callable[..., Any], name: str, description: str | None, noun: str = "tool", *, sections: bool = True
+) -> tuple[str | None, dict[str, str]]:
+    """Return the description of what a function makes, and its docstring's texts about the parameters."""
     text = _description(function)
     texts: dict[str, str] = {}
     # A schema written by hand has descriptions of its own.
-    if text is not None and spec.input_schema is None and (":" in text or "---" in text):
+    if text is not None and sections and (":" in text or "---" in text):
         from .docstrings import documented  # only where a docstring may have sections
 
-        doc = documented(function, text, name)
+        doc = documented(function, text, name, noun)
         text, texts = doc.description, doc.parameters
-    return text if spec.description is None else spec.description, texts
+    return text if description is None else description, texts
 
 
 def _description(function: Callable[..., Any]) -> str | None:
@@ -242,7 +279,7 @@ def _output(
     """Return the output schema, where there is one, and the encoder of the results."""
     if spec.output_schema is not None:
         return _given_output(name, spec.output_schema, spec, server_info)
-    annotation, wanted = signature.return_annotation, spec.structured_output
+    annotation, wanted = _completed(signature.return_annotation), spec.structured_output
     unstructured = ResultEncoder(server_info, max_size=spec.max_result)
     if wanted is False or _is_unstructured(annotation):
         if spec.wrap_result is not None:
@@ -315,6 +352,15 @@ def _checked(name: str, output: Output) -> Check:
             raise msgspec.ValidationError(result_text(name, output.node, data, fault)) from None
 
     return check
+
+
+def _completed(annotation: Any) -> Any:
+    """Return what a call ends with, of an annotation that may say that it asks first, `str | InputRequiredResult`."""
+    union = members(annotation)
+    if union is None:
+        return inspect.Signature.empty if annotation is InputRequiredResult else annotation
+    rest = tuple(member for member in union if member is not InputRequiredResult)
+    return annotation if len(rest) == len(union) else typing.Union[rest]  # noqa: UP007  built at run time
 
 
 def _is_unstructured(annotation: object) -> bool:

@@ -19,13 +19,23 @@ import orjson
 
 from ..protocol.jsonrpc import RESPONSE_START, RequestId, Segments, encode_id
 from ..protocol.meta import SERVER_INFO
-from ..types import AudioContent, CallToolResult, EmbeddedResource, ImageContent, ResourceLink, TextContent
+from ..types import (
+    AudioContent,
+    CallToolResult,
+    EmbeddedResource,
+    ImageContent,
+    InputRequiredResult,
+    ResourceLink,
+    TextContent,
+)
+from .calling import InputRequired
 from .content import Audio, File, Image, RawJSON
-from .encoding import ResultError, encode_json, unencodable
+from .encoding import ResultError, encode_block, encode_json, own_members, unencodable
 
 BLOCKS = (TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource)
 MEDIA = (Image, Audio, File)
 _RESULT = b',"result":{"resultType":"complete","content":'
+_META = b',"_meta":{'
 _TEXT = b'[{"type":"text","text":'
 _RESULT_TEXT = _RESULT + _TEXT
 _JOIN_SIZE = 16 * 1024  # bytes; copying less is cheaper than handing seven pieces on
@@ -58,6 +68,7 @@ class ResultEncoder:
         "_info",
         "_max_size",
         "_may_hold_nan",
+        "_server",
         "_structured",
         "_text_only",
         "_wrap",
@@ -79,7 +90,8 @@ class ResultEncoder:
         self._may_hold_nan = may_hold_nan
         self._failure_text: str | None = None
         self._failure = b""
-        self._info = b',"_meta":{"%s":%s}' % (SERVER_INFO.encode(), server_info)
+        self._server = b'"%s":%s}' % (SERVER_INFO.encode(), server_info)
+        self._info = _META + self._server
         self._end = (b"}" if wrap else b"") + _OK + self._info + b"}}"
         self._after_text = b'}],"structuredContent":' + (b'{"result":' if wrap else b"")
 
@@ -87,6 +99,7 @@ class ResultEncoder:
         """Return the response that carries `value`.
 
         Raises:
+            InputRequired: the value asks the client first.
             ResultError: the value has no JSON form (NaN, a lone surrogate, an unknown type), does not fit the output
                 schema or is too large; the text says where.
         """
@@ -95,11 +108,14 @@ class ResultEncoder:
                 text = orjson.dumps(value)
             except orjson.JSONEncodeError:
                 raise unencodable(value) from None
-            segments = [RESPONSE_START, encode_id(request_id), _RESULT_TEXT, text, self._after_text, text, self._end]
+            encoded_id = b"%d" % request_id if type(request_id) is int else encode_id(request_id)
+            segments = [RESPONSE_START, encoded_id, _RESULT_TEXT, text, self._after_text, text, self._end]
             if len(text) <= _JOIN_SIZE:
                 segments = [b"".join(segments)]
         elif isinstance(value, CallToolResult):
             segments = self._encode_whole(value, request_id)
+        elif isinstance(value, InputRequiredResult):
+            raise InputRequired(value)
         elif self._structured:
             segments = self._encode_structured(value, request_id)
         else:
@@ -130,8 +146,10 @@ class ResultEncoder:
         structured: Segments = []
         if result.is_error:
             return self._join(request_id, _blocks(result.content), structured, _FAILED, result.meta)
-        if result.structured_content is not msgspec.UNSET:
-            data = encode_json(RawJSON(encode_json(result.structured_content)))  # a Raw inside may be no JSON
+        content = result.structured_content
+        # As in the official SDK, None is nothing, unless an output schema asks for a value.
+        if content is not None or (self._structured and result.has_structured_content):
+            data = encode_json(RawJSON(encode_json(content)))  # a Raw inside may be no JSON
             self._verify(_unwrapped(data) if self._wrap else data)
             structured = [b',"structuredContent":', data]
         elif self._structured:
@@ -153,9 +171,7 @@ class ResultEncoder:
         flag: bytes,
         meta: dict[str, Any] | None = None,
     ) -> Segments:
-        info = self._info
-        if meta:
-            info = self._info[:-1] + b"," + encode_json(meta)[1:]
+        info = self._info if meta is None else _META + own_members(meta) + self._server
         return [RESPONSE_START, encode_id(request_id), _RESULT, *content, *structured, flag, info, b"}}"]
 
 
@@ -199,7 +215,7 @@ def _blocks(items: list[Any]) -> Segments:
         if isinstance(item, MEDIA):
             segments += item.segments()
         elif isinstance(item, BLOCKS):
-            segments.append(encode_json(item))
+            segments.append(encode_block(item))
         else:
             segments += [_TEXT[1:], _text(item), b"}"]
     segments.append(b"]")

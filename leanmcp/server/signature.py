@@ -19,12 +19,13 @@ from ..constraints import FieldExtra, absent
 from ..logs import logger
 from . import classes, metadata
 from .derive import Deriver
-from .nodes import ChoiceNode, ForeignNode, Node, ObjectNode, Property, RefNode, walk
+from .nodes import AnyNode, ChoiceNode, ForeignNode, Node, NullNode, ObjectNode, Property, RefNode, walk
 from .publish import Nullable, Options, publish, publish_arguments
 from .source import Source
 
 if typing.TYPE_CHECKING:
     from ..schema.faults import Fault
+    from .calling import Provided
 
 __all__ = ["ArgumentPlan", "InvalidArguments", "Output", "Signature", "derive_output"]
 
@@ -59,6 +60,7 @@ class ArgumentPlan(typing.Protocol):
     input_schema: dict[str, Any]
     positional: bool
     context_parameter: str | None
+    provided: Mapping[str, tuple[Provided, Any]]
     return_annotation: Any
     scope: dict[str, Any]
 
@@ -78,6 +80,7 @@ class Signature:
         decode: JSON bytes to the argument Struct; raises what msgspec raises.
         positional: `function(*msgspec.structs.astuple(arguments))` is a right call.
         context_parameter: name of the parameter that gets the Context, None when there is none.
+        provided: see `Source.provided`.
         return_annotation: resolved, `inspect.Signature.empty` when there is none.
         scope: names that were visible around the function, for `derive_output`.
     """
@@ -86,6 +89,7 @@ class Signature:
         "_coerce",
         "_echo_values",
         "_names",
+        "_noun",
         "_positional_only",
         "_root",
         "_tool_name",
@@ -94,6 +98,7 @@ class Signature:
         "decode",
         "input_schema",
         "positional",
+        "provided",
         "return_annotation",
         "scope",
     )
@@ -102,11 +107,13 @@ class Signature:
     decode: Callable[[bytes | msgspec.Raw], Struct]
     positional: bool
     context_parameter: str | None
+    provided: Mapping[str, tuple[Provided, Any]]
     return_annotation: Any
     scope: dict[str, Any]
     _root: RefNode
     _typed: Callable[[bytes | msgspec.Raw], Struct]
     _tool_name: str
+    _noun: str
     _coerce: bool
     _echo_values: bool
     _positional_only: tuple[str, ...]
@@ -126,17 +133,20 @@ class Signature:
         inline_schemas: bool = False,
         context_type: type | None = None,
         descriptions: Mapping[str, str] | None = None,
+        noun: str = "tool",
+        untyped: Any = inspect.Parameter.empty,
     ) -> Signature:
         """Read a callable once.
 
         Args:
+            noun, untyped: see `Source`.
             descriptions: texts for parameters that have none of their own, such as those of the docstring.
 
         Raises:
             TypeError: a parameter cannot be an argument; the text names tool, parameter and the way out.
         """
-        source = Source(function, tool_name, context_type)
-        deriver = Deriver(tool_name, source.scope)
+        source = Source(function, tool_name, context_type, noun=noun, untyped=untyped)
+        deriver = Deriver(tool_name, source.scope, noun=noun)
         properties: list[Property] = []
         fields: list[tuple[str, Any, Any]] = []
         for parameter in source.parameters:
@@ -146,7 +156,7 @@ class Signature:
                 entry.node.notes = msgspec.structs.replace(entry.node.notes, description=text)
             properties.append(entry)
             fields.append((entry.name, entry.node.annotation, _struct_field(entry, settings)))
-        _check_names(tool_name, properties)
+        _check_names(f"{noun} {tool_name!r}", properties)
 
         self = cls()
         closed = extra_args == "forbid"
@@ -160,19 +170,22 @@ class Signature:
         )
         root = ObjectNode(name="arguments", annotation=arguments, properties=properties, closed=closed)
         self._root = RefNode(target=root, annotation=arguments)
-        _lint_names(tool_name, self._root)
+        _check_defaults(f"{noun} {tool_name!r}", self._root, source.annotations)
+        if noun == "tool":
+            _lint_names(tool_name, self._root)
         self._typed = _decoder(self._root)
         self.decode = self._typed if all(node.exact for node in walk(self._root)) else self._checked
         options = Options(schema_titles=schema_titles, nullable=nullable, inline_schemas=inline_schemas)
         self.input_schema = publish_arguments(tool_name, properties, closed=closed, options=options)
-        self._tool_name, self._coerce, self._echo_values = tool_name, coerce, echo_values
-        self.context_parameter = source.context_parameter
+        self._tool_name, self._noun, self._coerce, self._echo_values = tool_name, noun, coerce, echo_values
+        self.context_parameter, self.provided = source.context_parameter, source.provided
         self.return_annotation = source.return_annotation
         self.scope = source.scope
         kinds = {parameter.name: parameter.kind for parameter in source.parameters}
         self._positional_only = tuple(name for name, kind in kinds.items() if kind is KINDS.POSITIONAL_ONLY)
         self._names = tuple(name for name, kind in kinds.items() if kind is not KINDS.POSITIONAL_ONLY)
-        self.positional = source.context_parameter is None and KINDS.KEYWORD_ONLY not in kinds.values()
+        unprovided = source.context_parameter is None and not source.provided
+        self.positional = unprovided and KINDS.KEYWORD_ONLY not in kinds.values()
         return self
 
     def bind(self, arguments: Struct) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -191,8 +204,14 @@ class Signature:
 
         found = recover(raw, self._root, self.decode, coerce=self._coerce)
         if isinstance(found, list):
-            raise InvalidArguments(phrase(self._tool_name, found, echo_values=self._echo_values), found)
+            text = phrase(self._tool_name, found, echo_values=self._echo_values, noun=self._noun)
+            raise InvalidArguments(text, found)
         return found
+
+    @property
+    def properties(self) -> list[Property]:
+        """The arguments, in order."""
+        return self._root.target.properties
 
     def _checked(self, raw: bytes | msgspec.Raw) -> Struct:
         """Decode, then ask the explainer too: some constraint of this tool is beyond msgspec."""
@@ -298,6 +317,33 @@ def _struct_field(entry: Property, settings: FieldExtra) -> Any:
     return msgspec.field(default_factory=lambda: default, name=name)
 
 
+def _check_defaults(subject: str, root: RefNode, annotations: Mapping[str, Any]) -> None:
+    """Refuse defaults that the published schema refuses, of parameters and of fields inside them."""
+    for target in [node.target for node in walk(root) if isinstance(node, RefNode)]:
+        for entry in target.properties:
+            if entry.default is UNSET or _is_plain(entry):
+                continue
+            from .defaults import default_fault  # of few parameters
+
+            is_argument = target is root.target
+            fault = default_fault(entry, annotations[entry.name] if is_argument else entry.node.annotation)
+            if fault is not None:
+                where = f"parameter {entry.name!r}" if is_argument else f"field {entry.name!r} of {target.name}"
+                raise TypeError(f"{subject}: {where}: {fault}")
+
+
+def _is_plain(entry: Property) -> bool:
+    """Return whether a default fits at first sight: None where null does, or a value of a type without bounds."""
+    node, default = entry.node, entry.default
+    if default is None:
+        return any(isinstance(part, NullNode | AnyNode) for part in getattr(node, "members", (node,)))
+    kind = _KINDS_OF_VALUES.get(type(default))
+    return getattr(node, "kind", None) == kind is not None and not node.limits.given()  # type: ignore[attr-defined]
+
+
+_KINDS_OF_VALUES = {str: "str", int: "int", float: "float"}  # `kind` of NumberNode and TextNode
+
+
 def _lint_names(tool_name: str, root: Node) -> None:
     """Warn of names of properties that some model vendors refuse, with the whole tool list."""
     objects = [node.target for node in walk(root) if isinstance(node, RefNode) and not node.target.positional]
@@ -309,19 +355,17 @@ def _lint_names(tool_name: str, root: Node) -> None:
             )
 
 
-def _check_names(tool_name: str, properties: list[Property]) -> None:
+def _check_names(subject: str, properties: list[Property]) -> None:
     """Refuse names that a Struct cannot have, and two arguments, or two mirrored headers, of one name."""
     seen: dict[str, str] = {}
     for entry in properties:
         if entry.name.startswith("__") and entry.name.endswith("__"):
             # The decoder fills the attributes of an object, whose own names these are: it would call or replace them.
             raise TypeError(
-                f"tool {tool_name!r}: parameter {entry.name!r} has a name that Python keeps for itself; rename it"
+                f"{subject}: parameter {entry.name!r} has a name that Python keeps for itself; rename it"
                 f" and publish the old name with Field(alias={entry.wire_name!r})"
             )
         header = entry.node.notes.header
         for key in (f"name {entry.wire_name}", None if header is None else f"header {header.lower()}"):
             if key is not None and seen.setdefault(key, entry.name) != entry.name:
-                raise TypeError(
-                    f"tool {tool_name!r}: parameters {seen[key]!r} and {entry.name!r} share the {key}; rename one"
-                )
+                raise TypeError(f"{subject}: parameters {seen[key]!r} and {entry.name!r} share the {key}; rename one")

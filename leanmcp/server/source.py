@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any, get_origin
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, get_origin
 
 from ..constraints import members
 from . import classes, metadata
+
+if TYPE_CHECKING:
+    from .calling import Provided
 
 __all__ = ["Source"]
 
@@ -23,58 +26,98 @@ class Source:
 
     Args:
         given: its schema is written by hand, so that parameters need no annotation and `**` takes the rest.
+        noun: what the function makes, for error texts.
+        untyped: the type of parameters without annotation; default: they are refused.
 
     Attributes:
         parameters: those that are arguments, in order.
         annotations: resolved, by parameter name.
         context_parameter: the one that is annotated with `context_type`.
+        provided: by parameter name, what gives the value of a parameter that is no argument, and its type.
         takes_rest: there is a `**` parameter; only where the schema is given.
         return_annotation: resolved, `inspect.Signature.empty` when there is none.
         scope: closure and enclosing locals.
     """
 
     def __init__(
-        self, function: Callable[..., Any], tool_name: str, context_type: type | None, *, given: bool = False
+        self,
+        function: Callable[..., Any],
+        tool_name: str,
+        context_type: type | None,
+        *,
+        given: bool = False,
+        noun: str = "tool",
+        untyped: Any = inspect.Parameter.empty,
     ) -> None:
-        self.tool_name = tool_name
+        self.tool_name, self.noun = tool_name, noun
+        self._subject = f"{noun} {tool_name!r}"
+        self._by_hand = ", or pass input_schema=" if noun == "tool" else ""
+        self._untyped = Any if given else untyped
         self.context_type = context_type
         self.context_parameter: str | None = None
+        self._provided: dict[str, tuple[Provided, Any]] = {}
+        self.provided: Mapping[str, tuple[Provided, Any]] = self._provided
         self.given, self.takes_rest = given, False
         if isinstance(function, classmethod | staticmethod) or not callable(function):
-            raise TypeError(f"tool {tool_name!r}: {function!r} is no function; register it from the finished class")
+            raise TypeError(f"{self._subject}: {function!r} is no function; register it from the finished class")
         plain = _plain_function(function)
-        self.module = getattr(plain, "__globals__", {})
+        self.module = _globals(plain)
         self.scope = _scope(plain)
         try:
             signature = inspect.signature(function)
         except ValueError as error:
-            raise TypeError(f"tool {tool_name!r}: {error}; write a function around it") from None
+            raise TypeError(f"{self._subject}: {error}; write a function around it") from None
         self.annotations: dict[str, Any] = {}
+        kinds = {parameter.kind for parameter in signature.parameters.values()}
+        self._is_wrapper = {KINDS.VAR_POSITIONAL, KINDS.VAR_KEYWORD} <= kinds
         self.parameters = [p for p in signature.parameters.values() if self._is_argument(p)]
         self.return_annotation = signature.return_annotation
         if self.return_annotation is not inspect.Signature.empty:
             self.return_annotation = self._resolve("return value", self.return_annotation)
+        self._check_provided()
+
+    def _check_provided(self) -> None:
+        """Let the markers of provided parameters see, at registration, whether they can do their work."""
+        for name, (marker, kind) in self.provided.items():
+            if hasattr(marker, "check_kind"):
+                marker.check_kind(self._subject, name, kind)
+            if hasattr(marker, "check"):
+                marker.check(self)
 
     def _is_argument(self, parameter: inspect.Parameter) -> bool:
         """Check a parameter, resolve its annotation, and keep the context parameter aside."""
         name = parameter.name
-        where = f"tool {self.tool_name!r}: parameter {name!r}"
+        where = f"{self._subject}: parameter {name!r}"
         if self.given and parameter.kind is KINDS.VAR_KEYWORD:
             self.takes_rest = True
             return False
         if parameter.kind in (KINDS.VAR_POSITIONAL, KINDS.VAR_KEYWORD):
             stars = "*" if parameter.kind is KINDS.VAR_POSITIONAL else "**"
-            raise TypeError(f"{where}: a tool cannot take {stars}{name}; name each argument or pass input_schema=")
+            instead = self._by_hand.replace(",", "")
+            if self._is_wrapper:
+                instead += "; if this is the inner function of a decorator, put @functools.wraps(function) above it"
+            raise TypeError(f"{where}: a {self.noun} cannot take {stars}{name}; name each argument{instead}")
         if parameter.annotation is inspect.Parameter.empty:
             if name in ("self", "cls"):
-                raise TypeError(
-                    f"{where}: an unbound method has no {name}; register the bound one, as in add_tool(obj.method)"
-                )
-            if self.given:
-                self.annotations[name] = Any
-                return True
-            raise TypeError(f"{where} has no type; annotate it, as in {name}: str, or pass input_schema=")
-        annotation = self.annotations[name] = self._resolve(f"parameter {name!r}", parameter.annotation)
+                instead = f"register the bound one, as in add_{self.noun}(obj.method)"
+                raise TypeError(f"{where}: an unbound method has no {name}; {instead}")
+            wanted = name == "ctx" or (name == "context" and self._untyped is inspect.Parameter.empty)
+            if wanted and self.context_type is not None and not self.given:
+                raise TypeError(f"{where} has no type; annotate it, as in {name}: Context, from leanmcp import Context")
+            if self._untyped is inspect.Parameter.empty and not hasattr(type(parameter.default), "provide"):
+                raise TypeError(f"{where} has no type; annotate it, as in {name}: str{self._by_hand}")
+            annotation = self._untyped
+        else:
+            annotation = self._resolve(f"parameter {name!r}", parameter.annotation)
+        self.annotations[name] = annotation
+        self._check_marks(where, parameter, annotation)
+        kind, marks = metadata.split(annotation)
+        provider = next((mark for mark in (parameter.default, *marks) if hasattr(type(mark), "provide")), None)
+        if provider is not None:
+            if parameter.kind is KINDS.POSITIONAL_ONLY:
+                raise TypeError(f"{where}: a provided value is passed by name; move the parameter behind the /")
+            self._provided[name] = provider, kind
+            return False
         if not self._is_context(annotation):
             return True
         if self.context_parameter is not None:
@@ -84,12 +127,22 @@ class Source:
         self.context_parameter = name
         return False
 
+    def _check_marks(self, where: str, parameter: inspect.Parameter, annotation: Any) -> None:
+        """Refuse a marker that has no effect where it stands: clients would choose what the server is to give."""
+        if not any(map(metadata.is_marker, (annotation, parameter.default))) and get_origin(annotation) is None:
+            return
+        from .misplaced import misplaced  # of few parameters
+
+        fault = misplaced(parameter.name, annotation, parameter.default, may_take_outcome=self.given)
+        if fault is not None:
+            raise TypeError(f"{where}: {fault}")
+
     def _resolve(self, where: str, annotation: Any) -> Any:
         try:
             return classes.evaluate(annotation, {**self.module, **self.scope}, {})
         except (NameError, AttributeError, SyntaxError, TypeError) as error:
             raise TypeError(
-                f"tool {self.tool_name!r}: {where} has type {annotation!r}, which cannot be resolved: {error}; "
+                f"{self._subject}: {where} has type {annotation!r}, which cannot be resolved: {error}; "
                 "import or define the name where the function is, not under TYPE_CHECKING only"
             ) from None
 
@@ -117,6 +170,15 @@ def _plain_function(function: Any) -> Any:
             function = vars(type(function))["__call__"]
         else:
             return function
+
+
+def _globals(function: Any) -> dict[str, Any]:
+    """Return the names of the module that a function, or a class without a constructor in Python, stands in."""
+    if hasattr(function, "__globals__"):
+        found: dict[str, Any] = function.__globals__
+        return found
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    return {} if module is None else vars(module)
 
 
 def _scope(function: Any) -> dict[str, Any]:

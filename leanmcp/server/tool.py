@@ -7,53 +7,26 @@ Everything that can be known at registration is worked out there.
 from __future__ import annotations
 
 import asyncio
-import inspect
-import time
 from collections.abc import Callable
-from types import CodeType, CoroutineType
-from typing import Any
+from types import CodeType
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import UNSET
 
-from ..calls import CallTimeout
 from ..errors import InvalidParams, MCPError, ToolError
 from ..logs import logger
-from ..protocol.headers import ParamHeader, check_params, plan_params
-from ..protocol.jsonrpc import RequestId, Segments
+from ..protocol.jsonrpc import DECODE_FAULTS, RequestId, Segments
 from ..protocol.meta import CallToolParams
 from ..types import Tool as ToolEntry
-from .context import Context, Exchange
+from .calling import Callee, Home, InputRequired, Sanitize, code_of
+from .context import Exchange
 from .encoding import ResultError
-from .fault_log import FaultLog
 from .results import ResultEncoder
 from .signature import ArgumentPlan, InvalidArguments
-from .threads import ThreadPool
 
-_DECODE_FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
-
-
-Sanitize = Callable[[Any], Any]
-"""Takes what a tool returned, or the text of an error, and returns what may go out."""
-
-
-class Home(msgspec.Struct, frozen=True):
-    """What a tool needs of the server that it belongs to.
-
-    Args:
-        server_info: the JSON of `serverInfo`.
-        threads: pool for `def` functions.
-        lifespan: returns the value that `lifespan=` yielded.
-        sanitize: applied after the tool's own.
-        faults: where what goes wrong inside tools is logged.
-        cleanup_grace: seconds that a call has for its clean-up once its time is over.
-    """
-
-    server_info: bytes
-    threads: ThreadPool
-    lifespan: Callable[[], Any]
-    sanitize: Sanitize | None
-    faults: FaultLog
-    cleanup_grace: float
+if TYPE_CHECKING:
+    from ..protocol.http11 import Head
 
 
 class Tool:
@@ -72,20 +45,17 @@ class Tool:
     """
 
     __slots__ = (
+        "_callee",
+        "_check_headers",
         "_decode",
         "_function",
         "_home",
-        "_in_thread",
-        "_is_async",
         "_max_concurrency",
         "_plain",
         "_results",
-        "_running",
         "_sanitize",
         "_signature",
-        "_timeout",
         "entry",
-        "mirrored",
         "name",
     )
 
@@ -104,20 +74,19 @@ class Tool:
     ) -> None:
         self.entry = entry
         self.name = entry.name
-        self.mirrored = _mirrored(entry)
+        self._check_headers = _header_check(entry)
         self._function = function
         self._signature = signature
         self._decode = signature.decode
         self._results = results
         self._home = home
-        self._in_thread = in_thread
-        self._is_async = is_async(function)
+        self._callee = Callee(
+            function, signature, home, method="tools/call", name=entry.name, timeout=timeout, in_thread=in_thread
+        )
         self._sanitize = sanitize
-        self._timeout = timeout
         self._max_concurrency = max_concurrency
-        self._running = 0
         unlimited = timeout is None and max_concurrency is None and sanitize is None
-        self._plain = self._is_async and signature.positional and unlimited
+        self._plain = self._callee.is_async and signature.positional and unlimited
 
     @property
     def code(self) -> CodeType | None:
@@ -138,19 +107,21 @@ class Tool:
             HeaderMismatch: a mirrored header differs from its argument.
             MCPError: the tool raised one.
         """
-        request_id, head, _ = exchange
-        if self.mirrored and head is not None:
-            check_params(self.mirrored, head.headers, head.repeated, _any_json(params.arguments))
+        request_id, head = exchange.id, exchange.head
+        if self._check_headers is not None and head is not None:
+            self._check_headers(head, params.arguments)
         try:
             try:
                 arguments = self._decode(params.arguments)
-            except _DECODE_FAULTS:
+            except DECODE_FAULTS:
                 arguments = self._signature.recover(_object(params.arguments))
-            if self._plain:
+            if self._plain and params.request_state is UNSET:
                 value = await self._function(*msgspec.structs.astuple(arguments))
             else:
                 value = await self._invoke(arguments, params, exchange)
             return self._results.encode(value, request_id)
+        except InputRequired as asked:
+            return self._callee.ask(asked, params, exchange)
         except InvalidArguments as refusal:
             return self._results.error([refusal.text], request_id)
         except ToolError as error:
@@ -158,7 +129,7 @@ class Tool:
         except MCPError:
             raise
         except BaseException as error:
-            if isinstance(error, asyncio.CancelledError | GeneratorExit) and _is_cancelled():
+            if isinstance(error, asyncio.CancelledError | GeneratorExit) and is_cancelled():
                 raise
             return self._mask(error, request_id)
 
@@ -166,6 +137,7 @@ class Tool:
         """Return the result of a failure that the model may read."""
         if isinstance(error, ResultError):
             self._home.faults.warn(self.name, error)
+            error = ToolError(error.of("tool", self.name))
         try:
             blocks = error.content if error.content is not None else [str(error) or f"Tool {self.name!r} failed"]
             if self._sanitize is not None:
@@ -182,96 +154,37 @@ class Tool:
 
     async def _invoke(self, arguments: msgspec.Struct, params: CallToolParams, exchange: Exchange) -> Any:
         """Call a function that is no plain coroutine function of positional parameters, or that has limits."""
-        if self._max_concurrency is not None and self._running >= self._max_concurrency:
-            raise ToolError(f"Tool {self.name!r} is busy: {self._running} calls are running; try again in a moment")
+        running = self._callee.running
+        if self._max_concurrency is not None and running >= self._max_concurrency:
+            raise ToolError(f"Tool {self.name!r} is busy: {running} calls are running; try again in a moment")
         args, kwargs = self._signature.bind(arguments)
-        context: Context[Any] | None = None
-        if self._signature.context_parameter is not None:
-            deadline = None if self._timeout is None else time.monotonic() + self._timeout
-            lifespan = self._home.lifespan()
-            context = Context(params, exchange, lifespan, deadline)
-            kwargs[self._signature.context_parameter] = context
-        self._running += 1
-        try:
-            value = await self._run_in_time(args, kwargs)
-        except BaseException as error:
-            if context is not None:
-                context.close(cancelled=isinstance(error, asyncio.CancelledError | _TimedOut))
-            raise
-        if context is not None:
-            context.close()
+        value = await self._callee.call(args, kwargs, params, exchange)
         return value if self._sanitize is None else self._sanitize(value)
 
-    async def _run_in_time(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the function; one that is cancelled because its time is over answers that."""
-        if self._timeout is None:
-            return await self._run(args, kwargs)
-        scope = CallTimeout(self._timeout, self._home.cleanup_grace)
-        try:
-            with scope:
-                return await self._run(args, kwargs)
-        except (asyncio.CancelledError, TimeoutError):
-            if not scope.expired or scope.cancelled:
-                raise  # the tool's own, or the client's
-            raise _TimedOut(f"Tool {self.name!r} did not finish within {self._timeout:g} seconds") from None
 
-    async def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self._in_thread:
-            # A thread cannot be cancelled: its place is free when the function returns, not when its caller gives up.
-            value = await self._home.threads.run(self._function, args, kwargs, self._leave)
-            if type(value) is CoroutineType:  # of a plain wrapper around a coroutine function
-                self._running += 1
-                try:
-                    return await value
-                finally:
-                    self._leave()
-            return value
-        try:
-            value = self._function(*args, **kwargs)
-            if self._is_async or type(value) is CoroutineType:
-                value = await value
-            return value
-        finally:
-            self._leave()
+def _header_check(entry: ToolEntry) -> Callable[[Head, msgspec.Raw], None] | None:
+    """Return the comparison of the arguments with the headers that mirror them, None where there are no such."""
+    if b"x-mcp-header" not in msgspec.json.encode(entry.input_schema):
+        return None
+    from ..protocol.headers import check_params, plan_params  # few tools mirror anything
 
-    def _leave(self) -> None:
-        self._running -= 1
-
-
-class _TimedOut(ToolError):
-    """A call took longer than the tool's `timeout=` allows."""
-
-
-def code_of(function: Callable[..., Any]) -> CodeType | None:
-    """Return the code that runs when `function` is called, None where it is not Python's."""
-    function = inspect.unwrap(function)
-    while hasattr(function, "func"):
-        function = function.func  # functools.partial
-    function = getattr(function, "__func__", function)
-    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
-    return code if isinstance(code, CodeType) else None
-
-
-def is_async(function: Callable[..., Any]) -> bool:
-    """Return whether calling `function` gives a coroutine: coroutine functions, partials and objects with one."""
-    call = type(function).__call__  # of an object that is no function
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
-
-
-def _mirrored(entry: ToolEntry) -> tuple[ParamHeader, ...]:
     try:
         plan = plan_params(entry.input_schema)
     except ValueError as fault:
         raise ValueError(f"tool {entry.name!r}: {fault}") from None
     for warning in plan.warnings:
         logger.warning("tool %r: %s", entry.name, warning)
-    return plan.params
+
+    def check(head: Head, arguments: msgspec.Raw) -> None:
+        check_params(plan.params, head.headers, head.repeated, _any_json(arguments))
+
+    return check if plan.params else None
 
 
 def _any_json(raw: msgspec.Raw) -> Any:
     try:
         return msgspec.json.decode(raw)
-    except _DECODE_FAULTS:
+    except DECODE_FAULTS:
         return None  # the decoder of the arguments says what is wrong with them
 
 
@@ -289,6 +202,7 @@ def _object(raw: msgspec.Raw) -> bytes:
     return data
 
 
-def _is_cancelled() -> bool:
+def is_cancelled() -> bool:
+    """Return whether the running task is being cancelled, and not only told so by what it awaits."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0

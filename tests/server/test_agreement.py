@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import decimal
+import inspect
 import json
-from typing import Annotated, Any
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
+import jsonschema_rs
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from leanmcp import schema as json_schema
 from leanmcp.fields import Field
 from leanmcp.schema.faults import phrase
 from leanmcp.server.derive import Deriver
@@ -21,10 +26,14 @@ from tests.support.typed_values import JSON, SMALL, TEXT, Point, typed
 
 
 def signature_of(annotation: Any) -> Signature:
+    return Signature.of(_taking(annotation), tool_name="tool")
+
+
+def _taking(annotation: Any) -> Callable[..., None]:
     def tool(value: Any) -> None: ...
 
     tool.__annotations__ = {"value": annotation}
-    return Signature.of(tool, tool_name="tool")
+    return tool
 
 
 def accepted(signature: Signature, raw: bytes) -> Any:
@@ -118,6 +127,101 @@ def test_what_a_tool_takes_is_valid_under_its_schema_and_every_refusal_has_a_rea
         # Only policy P1 takes what the schema refuses: a text that is JSON for the type.
         assert isinstance(value, str)
         assert Draft202012Validator(signature.input_schema).is_valid({"value": json.loads(value)})
+
+
+def taken(signature: Signature, raw: bytes) -> bool:
+    """Tell whether the typed decoder alone takes arguments."""
+    try:
+        signature.decode(raw)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        return False
+    return True
+
+
+@PROPERTY
+@given(st.data())
+def test_the_typed_decoder_takes_no_more_than_the_schema(data: st.DataObject) -> None:
+    """Ours: property; issue point "typed accept is a subset", held against both validators, ours and another one."""
+    annotation, _ = data.draw(typed())
+    signature = signature_of(annotation)
+    value = data.draw(near(signature.input_schema["properties"]["value"], signature.input_schema) | JSON)
+    arguments = {"value": value}
+    if taken(signature, json.dumps(arguments).encode()):
+        assert Draft202012Validator(signature.input_schema).is_valid(arguments)
+        assert json_schema.compile(signature.input_schema).faults(arguments) == []
+
+
+LOOSE: list[tuple[Any, list[str], list[str]]] = [
+    # Where msgspec alone would take more than the schema says: JSON that is taken, JSON that is not.
+    (Annotated[str, Field(pattern="^a$")], ['"a"'], ['"a\\n"', '"A"']),
+    (Annotated[str, Field(pattern=r"^\d\w$")], ['"1a"', '"1_"'], ['"٣a"', '"1é"', '"1a\\n"']),
+    (Annotated[str, Field(pattern=r"^\s.$")], ['"\ufeffa"', '" \x85"'], ['"\\u001ca"', '" \u2028"']),
+    (dict[Annotated[str, Field(pattern="^a$")], int], ['{"a":1}'], ['{"a\\n":1}', '{"b":1}']),
+    (list[Annotated[str, Field(pattern="b$")]], ['["ab"]'], ['["ab\\n"]']),
+    (set[int], ["[1,2]", "[1,1]"], ["[1.5]", '["1"]', "1"]),
+    (frozenset[str], ['["a","a"]'], ["[1]"]),
+    (Annotated[set[int], Field(max_length=2)], ["[1,2]"], ["[1,2,3]"]),
+    (Annotated[set[int], Field(min_length=2)], ["[1,2]"], ["[1]"]),
+    (decimal.Decimal, ["1", "1.50", '"1.5"', '"-0"'], ["true", "null", "[1]"]),
+    (Annotated[decimal.Decimal, Field(ge=1)], ["1", '"1.5"'], ["0.5", '"0.5"', '"NaN"']),
+    (Annotated[decimal.Decimal, Field(multiple_of=0.1)], ["0.3", '"0.3"'], ["0.35", '"0.35"']),
+    (Annotated[int, Field(ge=2**70)], [str(2**70)], [str(2**70 - 1), str(2**80) + ".5"]),
+    (Annotated[float, Field(multiple_of=0.1)], ["0.3", "1.1", "19.1"], ["0.35"]),
+    (dict[int, str], ['{"1":"x"}', '{"-5":"x"}'], ['{"x":"x"}', '{"1.5":"x"}', '{"":"x"}']),
+    (bool, ["true"], ["1", '"true"', "null"]),
+    (Literal[1, 2], ["1"], ["true", '"1"', "3"]),
+]
+
+
+@pytest.mark.parametrize(("annotation", "good", "bad"), LOOSE)
+def test_what_msgspec_says_loosely_is_held_as_the_schema_says_it(
+    annotation: Any, good: list[str], bad: list[str]
+) -> None:
+    """Ours: SCHEMA 5, the under-strict rows; a value that a set takes twice is not refused by a word of the schema."""
+    signature = Signature.of(_taking(annotation), tool_name="tool", coerce=False)
+    validator = json_schema.compile(signature.input_schema)
+    for text in [*good, *bad]:
+        raw = b'{"value":' + text.encode() + b"}"
+        arguments = msgspec.json.decode(raw)
+        assert (accepted(signature, raw) is not None) is (text in good), text
+        assert not taken(signature, raw) or validator.is_valid(arguments), text
+        if text in good:
+            assert validator.is_valid(arguments), text
+            assert jsonschema_rs.is_valid(signature.input_schema, json.loads(raw)), text
+
+
+@PROPERTY
+@given(st.data(), st.booleans(), st.booleans(), st.sampled_from(["anyOf", "type"]))
+def test_every_published_schema_is_one_that_strict_vendors_take(
+    data: st.DataObject, titles: bool, inline: bool, nullable: Any
+) -> None:
+    """Spec: server/tools, "Tool" (inputSchema): an object at the root; ours: properties always, and no union there."""
+    annotations = {f"p{number}": data.draw(typed())[0] for number in range(data.draw(st.integers(0, 3)))}
+
+    def tool(**_: Any) -> None: ...
+
+    tool.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+            for name, annotation in annotations.items()
+        ]
+    )
+    signature = Signature.of(tool, tool_name="tool", schema_titles=titles, inline_schemas=inline, nullable=nullable)
+    schema = signature.input_schema
+    Draft202012Validator.check_schema(schema)
+    json_schema.compile(schema, profile="untrusted")
+    assert json_schema.compile({"$ref": "https://json-schema.org/draft/2020-12/schema"}).faults(schema) == []
+    assert schema["type"] == "object"
+    assert list(schema["properties"]) == list(annotations)
+    assert not schema.keys() & {"anyOf", "oneOf", "allOf", "not", "enum", "const", "$ref", "if"}
+    assert set(schema.get("required", ())) <= set(annotations)
+    text = json.dumps(schema)
+    assert '"discriminator"' not in text
+    assert "__main__" not in text
+    assert titles or "toolArguments" not in text
+    references = set(re.findall(r'"\$ref": "#/\$defs/([^"]*)"', text))
+    assert references == set(schema.get("$defs", {}))
+    assert text.count('"$ref"') == len(re.findall(r'"\$ref": "#/\$defs/', text))
 
 
 @pytest.mark.parametrize("depth", [100, 400, 5_000, 100_000])

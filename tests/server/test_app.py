@@ -30,7 +30,7 @@ def test_discover_tells_versions_capabilities_and_instructions() -> None:
     assert ask(mcp, "server/discover")["result"] == {
         "resultType": "complete",
         "supportedVersions": ["2026-07-28"],
-        "capabilities": {"tools": {}},
+        "capabilities": {"tools": {"listChanged": True}},
         "instructions": "Be kind.",
         "ttlMs": 0,
         "cacheScope": "private",
@@ -276,3 +276,20 @@ def test_cache_hint_of_the_wrong_type_is_refused() -> None:
         MCPServer("x", cache_hints=hints)
     with pytest.raises(ValueError, match="ttl_ms"):
         CacheHint(ttl_ms=1.5)  # type: ignore[arg-type]
+
+
+def test_what_is_declared_while_discover_is_answered_shows_in_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours: any thread may add the first prompt; the answer of before must not be kept for good."""
+    mcp = MCPServer("x")
+    describe = mcp._describe
+
+    def described() -> dict[str, Any]:
+        before = describe()
+        before["capabilities"] = dict(before["capabilities"])
+        mcp.declare("prompts", {"listChanged": True})  # as if another thread did so now
+        return before
+
+    monkeypatch.setattr(mcp, "_describe", described)
+    ask(mcp, "server/discover")
+    monkeypatch.undo()
+    assert "prompts" in ask(mcp, "server/discover")["result"]["capabilities"]

@@ -5,214 +5,21 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
-import logging
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from leanmcp import Context, MCPError, MCPServer, ToolError
-from leanmcp.types import CallToolResult, ImageContent, TextContent
+from leanmcp import Context, MCPServer
 from tests.support.spec import request
-
-
-def invoke(mcp: MCPServer, tool: str, arguments: Any = None) -> dict[str, Any]:
-    """Return the whole response to one call."""
-    params: dict[str, Any] = {"name": tool}
-    if arguments is not None:
-        params["arguments"] = arguments
-    return asyncio.run(request(mcp, "tools/call", params))
-
-
-def result(mcp: MCPServer, tool: str, **arguments: Any) -> dict[str, Any]:
-    """Return the result of one call."""
-    answer: dict[str, Any] = invoke(mcp, tool, arguments)["result"]
-    return answer
-
-
-def text(answer: dict[str, Any]) -> str:
-    """Return the text of a result with one text block."""
-    (block,) = answer["content"]
-    assert block["type"] == "text"
-    return str(block["text"])
+from tests.support.tool_calls import invoke, result, text
 
 
 @pytest.fixture
 def mcp() -> MCPServer:
     return MCPServer("calls", version="3")
-
-
-def test_text_result_travels_as_text_and_structured(mcp: MCPServer) -> None:
-    """Spec: server/tools, "Structured Content"; golden check 2."""
-
-    @mcp.tool()
-    def search_books(query: str, limit: int) -> str:
-        """Search."""
-        return f"Found 3 books matching {query!r} (showing up to {limit})."
-
-    answer = result(mcp, "search_books", query="dune", limit=5)
-    found = "Found 3 books matching 'dune' (showing up to 5)."
-    assert answer == {
-        "resultType": "complete",
-        "content": [{"type": "text", "text": found}],
-        "structuredContent": {"result": found},
-        "isError": False,
-        "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "calls", "version": "3"}},
-    }
-
-
-@dataclass
-class Point:
-    x: int
-    y: float = 0.5
-
-
-@pytest.mark.parametrize(
-    ("annotation", "value", "structured", "shown"),
-    [
-        (int, 2**70, {"result": 2**70}, str(2**70)),
-        (bool, True, {"result": True}, "true"),
-        (float, 1.5, {"result": 1.5}, "1.5"),
-        (None, None, {"result": None}, "null"),
-        (list[int], [], {"result": []}, "[]"),
-        (list[int], [1, 2], {"result": [1, 2]}, "[1,2]"),
-        (dict[str, int], {"a": 1}, {"a": 1}, '{"a":1}'),
-        (Point, Point(1), {"x": 1, "y": 0.5}, '{"x":1,"y":0.5}'),
-        (list[Point], [Point(1)], {"result": [{"x": 1, "y": 0.5}]}, '[{"x":1,"y":0.5}]'),
-        (Point | None, None, {"result": None}, "null"),
-        (str, 'a\u2028"\\\x00é', {"result": 'a\u2028"\\\x00é'}, 'a\u2028"\\\x00é'),
-    ],
-)
-def test_values_travel_once_as_text_and_once_as_data(
-    mcp: MCPServer, annotation: Any, value: Any, structured: Any, shown: str
-) -> None:
-    """Ours: policy P7; non-objects are wrapped as `{"result": ...}`, the text is the value itself."""
-
-    async def tool() -> Any:
-        return value
-
-    tool.__annotations__["return"] = annotation
-    mcp.add_tool(tool)
-    answer = result(mcp, "tool")
-    assert answer["structuredContent"] == structured
-    assert text(answer) == shown
-    assert answer["isError"] is False
-
-
-def test_result_without_annotation_is_text_only(mcp: MCPServer) -> None:
-    """Ours: no annotation, no output schema, no structured content."""
-
-    @mcp.tool
-    async def tool():  # type: ignore[no-untyped-def]
-        return {"a": [1]}
-
-    answer = result(mcp, "tool")
-    assert text(answer) == '{"a":[1]}'
-    assert "structuredContent" not in answer
-
-
-def test_structured_output_can_be_switched_off_and_demanded(mcp: MCPServer) -> None:
-    """Ours: `structured_output=` as in the official SDK."""
-
-    async def tool() -> int:
-        return 1
-
-    mcp.add_tool(tool, structured_output=False)
-    assert "structuredContent" not in result(mcp, "tool")
-
-    async def bare() -> Any:
-        return 1
-
-    with pytest.raises(TypeError, match="structured_output"):
-        mcp.add_tool(bare, structured_output=True)
-
-
-def test_result_that_breaks_its_output_schema_is_an_error(mcp: MCPServer) -> None:
-    """Spec: server/tools, "Output Schema": structured results MUST conform."""
-
-    @mcp.tool
-    async def tool() -> list[int]:
-        return ["one"]  # type: ignore[list-item]
-
-    answer = result(mcp, "tool")
-    assert answer["isError"] is True
-    assert text(answer) == 'Invalid result of tool tool:\n[0]: Input should be a valid integer, got "one"'
-    assert "structuredContent" not in answer
-
-
-@pytest.mark.parametrize(
-    ("value", "path"),
-    [
-        ({"v": float("nan")}, "at v"),
-        ({"a": [1.0, float("inf")]}, "at a[1]"),
-        ([None, {"b": -float("inf")}], "at [1].b"),
-        (float("nan"), "at its root"),
-        ({"t": ["ok", "\ud800"]}, "at t[1]"),
-        (Point(1, float("nan")), "at y"),
-    ],
-)
-def test_value_without_json_form_is_an_error_that_names_its_path(mcp: MCPServer, value: Any, path: str) -> None:
-    """Ours: policy P4; never a NaN token, never a silent null."""
-
-    async def tool() -> Any:
-        return value
-
-    mcp.add_tool(tool)
-    answer = result(mcp, "tool")
-    assert answer["isError"] is True
-    assert path in text(answer)
-
-
-def test_null_beside_numbers_is_no_fault(mcp: MCPServer) -> None:
-    """Ours: a null that was a None is left alone."""
-
-    @mcp.tool
-    async def tool() -> dict[str, float | None]:
-        return {"a": None, "b": 1.5}
-
-    assert result(mcp, "tool")["structuredContent"] == {"a": None, "b": 1.5}
-
-
-def test_value_that_holds_itself_is_an_error(mcp: MCPServer) -> None:
-    """Ours: no recursion of a tool's value can take the server down."""
-    loop: list[Any] = []
-    loop.append(loop)
-
-    @mcp.tool
-    async def tool() -> list[Any]:
-        return loop
-
-    assert result(mcp, "tool")["isError"] is True
-
-
-def test_content_blocks_travel_as_they_are(mcp: MCPServer) -> None:
-    """Spec: server/tools, "Tool Result"."""
-
-    @mcp.tool
-    async def one() -> ImageContent:
-        return ImageContent(data="aGk=", mime_type="image/png")
-
-    @mcp.tool
-    async def several() -> list[TextContent | ImageContent]:
-        return [TextContent(text="a"), ImageContent(data="", mime_type="image/png")]
-
-    assert result(mcp, "one")["content"] == [{"type": "image", "data": "aGk=", "mimeType": "image/png"}]
-    assert [block["type"] for block in result(mcp, "several")["content"]] == ["text", "image"]
-
-
-def test_call_tool_result_is_the_whole_result(mcp: MCPServer) -> None:
-    """Ours: a tool may say everything itself; its `_meta` is joined with ours."""
-
-    @mcp.tool
-    async def tool() -> CallToolResult:
-        return CallToolResult(content=[TextContent(text="yes")], structured_content={"a": 1}, meta={"x/y": 2})
-
-    answer = result(mcp, "tool")
-    assert (answer["isError"], answer["structuredContent"]) == (False, {"a": 1})
-    assert set(answer["_meta"]) == {"x/y", "io.modelcontextprotocol/serverInfo"}
 
 
 # --- arguments ----------------------------------------------------------------------------------------------------
@@ -234,6 +41,59 @@ def test_refused_arguments_do_not_run_the_tool(mcp: MCPServer) -> None:
     assert any(line.startswith("a: Input should be a valid integer") for line in lines)
     assert any(line.startswith("c: ") for line in lines)
     assert ran == []
+
+
+COMPOSED: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "$defs": {"street": {"$anchor": "street", "type": "string", "minLength": 2}},
+    "type": "object",
+    "properties": {
+        "kind": {"enum": ["phone", "email"]},
+        "street": {"$ref": "#street"},
+        "tags": {"prefixItems": [{"type": "string"}], "items": False, "contains": {"const": "a"}},
+        "total": {"oneOf": [{"multipleOf": 3}, {"multipleOf": 5}]},
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"kind": {"const": "phone"}}, "required": ["kind"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "dependentRequired": {"street": ["kind"]},
+    "not": {"required": ["forbidden"]},
+    "unevaluatedProperties": {"type": "string"},
+}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"kind": "phone", "email": "e"},
+        {"kind": "email", "phone": "p"},
+        {"kind": "fax", "email": "e"},
+        {"email": "e", "street": "x"},
+        {"email": "e", "street": "xy"},
+        {"email": "e", "tags": ["a", "b"]},
+        {"email": "e", "tags": ["b"]},
+        {"email": "e", "total": 15},
+        {"email": "e", "total": 7},
+        {"email": "e", "forbidden": "x"},
+        {"email": "e", "other": 5},
+    ],
+)
+def test_arguments_that_a_composed_schema_refuses_do_not_run_the_tool(mcp: MCPServer, arguments: Any) -> None:
+    """Spec: server/tools, "Error Handling"; basic/index, "JSON Schema Usage": 2020-12 with all of its composition."""
+    seen = []
+
+    @mcp.tool(input_schema=COMPOSED)
+    async def composed(arguments: dict[str, Any]) -> str:
+        seen.append(arguments)
+        return "ran"
+
+    assert result(mcp, "composed", **arguments)["isError"] is True
+    assert seen == []
+    good = {"kind": "phone", "phone": "p", "street": "xy", "tags": ["a"], "total": 9, "other": "o"}
+    assert result(mcp, "composed", **good)["isError"] is False
+    assert seen == [good]
 
 
 @pytest.mark.parametrize("arguments", [None, {}])
@@ -304,9 +164,6 @@ def test_unknown_tool_is_a_protocol_error_with_a_suggestion(mcp: MCPServer) -> N
     assert "'search'" in error["message"]
 
 
-# --- kinds of functions -------------------------------------------------------------------------------------------
-
-
 class _Shop:
     def __init__(self) -> None:
         self.name = "shop"
@@ -343,6 +200,9 @@ def _decorated(function: Callable[..., Any]) -> Callable[..., Any]:
 
 async def _add(a: int, b: int) -> str:
     return str(a + b)
+
+
+# --- kinds of functions -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -448,108 +308,6 @@ def test_lifespan_is_entered_before_the_first_request_and_left_after_the_last() 
 # --- errors -------------------------------------------------------------------------------------------------------
 
 
-def test_tool_error_reaches_the_model(mcp: MCPServer) -> None:
-    """Spec: server/tools, "Error Handling" 2."""
-
-    @mcp.tool
-    async def tool() -> str:
-        raise ToolError("departure: must be in the future \ud800")
-
-    answer = result(mcp, "tool")
-    assert answer["isError"] is True
-    assert text(answer).startswith("departure: must be in the future")
-    assert "structuredContent" not in answer
-
-
-@pytest.mark.parametrize("in_thread", [False, True])
-@pytest.mark.parametrize(
-    "error",
-    [
-        RuntimeError("postgres://user:secret@host"),
-        KeyError("secret"),
-        SystemExit(3),
-        KeyboardInterrupt(),
-        StopIteration("secret"),
-        StopAsyncIteration(),
-        GeneratorExit(),
-        RecursionError("secret"),
-        MemoryError(),
-        asyncio.CancelledError("secret"),
-        BaseException("secret"),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_unexpected_exception_is_masked_and_logged(
-    mcp: MCPServer, error: BaseException, in_thread: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Ours: policy P3; whatever a tool raises is its call's affair, the log has it under the id that the wire gets."""
-
-    def fail() -> str:
-        raise error
-
-    async def fail_async() -> str:
-        raise error
-
-    mcp.add_tool(fail if in_thread else fail_async, "tool")
-    with caplog.at_level(logging.ERROR, "leanmcp"):
-        answer = result(mcp, "tool")
-    assert answer["isError"] is True
-    assert "secret" not in text(answer)
-    assert "'tool'" in text(answer)
-    (record,) = caplog.records
-    assert text(answer).rsplit(" ", 1)[1] in record.getMessage()
-    assert record.exc_info is not None
-
-
-def test_log_of_a_failure_begins_at_the_users_frame(mcp: MCPServer, caplog: pytest.LogCaptureFixture) -> None:
-    """Ours: U17; frames of leanmcp are cut off."""
-
-    @mcp.tool
-    def tool() -> str:
-        raise ValueError("x")
-
-    with caplog.at_level(logging.ERROR, "leanmcp"):
-        result(mcp, "tool")
-    (record,) = caplog.records
-    assert record.exc_info is not None
-    trace = record.exc_info[2]
-    assert trace is not None
-    assert trace.tb_frame.f_code.co_name == "tool"
-
-
-def test_protocol_error_of_a_tool_passes_through(mcp: MCPServer) -> None:
-    """Ours: MCPError answers as a JSON-RPC error, with data."""
-
-    @mcp.tool
-    async def tool() -> str:
-        raise MCPError(4711, "not today", {"retry": 1})
-
-    assert invoke(mcp, "tool")["error"] == {"code": 4711, "message": "not today", "data": {"retry": 1}}
-
-
-def test_fault_in_a_users_own_type_is_masked_under_the_tools_name(
-    mcp: MCPServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Ours: policy P3; a KeyError in `__post_init__` is the author's, not leanmcp's."""
-
-    @dataclass
-    class Odd:
-        x: int
-
-        def __post_init__(self) -> None:
-            raise KeyError("secret")
-
-    @mcp.tool
-    async def tool(odd: Odd) -> str:
-        return "never"
-
-    answer = result(mcp, "tool", odd={"x": 1})
-    assert answer["isError"] is True
-    assert "'tool'" in text(answer)
-    assert "secret" not in text(answer)
-    assert "tool tool failed" in caplog.text
-
-
 def test_thread_tools_work_in_one_loop_after_another(mcp: MCPServer) -> None:
     """Ours: a thread that outlives its loop must not silence the next one."""
     release = threading.Event()
@@ -569,18 +327,3 @@ def test_thread_tools_work_in_one_loop_after_another(mcp: MCPServer) -> None:
         if thread.name.startswith("leanmcp-tool"):
             thread.join(0.2)  # let it deliver to the loop that is gone; it never ends
     assert text(result(mcp, "quick")) == "quick"
-
-
-def test_null_in_a_large_result_costs_no_walk_in_python(mcp: MCPServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ours: policy P4 is checked by C code; the path is looked for only where a NaN is."""
-
-    def fail(value: object) -> None:
-        raise AssertionError("walked")
-
-    monkeypatch.setattr("leanmcp.server.encoding._first_fault", fail)
-
-    @mcp.tool
-    async def rows() -> list[dict[str, float | None]]:
-        return [{"a": 1.0, "b": None}] * 1000
-
-    assert result(mcp, "rows")["isError"] is False

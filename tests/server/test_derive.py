@@ -6,18 +6,13 @@ import decimal
 import enum
 import json
 import uuid
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import (
     Annotated,
     Any,
     Generic,
     Literal,
-    NamedTuple,
     NewType,
-    NotRequired,
     Optional,
-    TypedDict,
     TypeVar,
     Union,
 )
@@ -31,7 +26,8 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from typing_extensions import Doc
 
 from leanmcp.fields import Field, Header, Model
-from leanmcp.server.signature import InvalidArguments, Signature
+from leanmcp.server.signature import InvalidArguments
+from tests.support.deriving import Options, Pair, Point, of
 
 T = TypeVar("T")
 UserId = NewType("UserId", int)
@@ -49,11 +45,6 @@ class Level(enum.IntEnum):
     HIGH = 1
 
 
-class Mixed(enum.Enum):
-    A = "a"
-    B = 1
-
-
 class Lenient(enum.Enum):
     A = "a"
 
@@ -62,28 +53,11 @@ class Lenient(enum.Enum):
         return cls.A
 
 
-@dataclass
-class Point:
-    x: int
-    y: int = 0
-    tags: list[str] = field(default_factory=list)
-
-
 class Tree(msgspec.Struct):
     """A tree."""
 
     value: int
     children: "list[Tree]" = []
-
-
-class Options(TypedDict):
-    deep: NotRequired[Annotated[bool, Field(description="all levels")]]
-    name: str
-
-
-class Pair(NamedTuple):
-    left: int
-    right: str = "r"
 
 
 @attrs.define
@@ -112,13 +86,6 @@ class Page(msgspec.Struct, Generic[T]):
 class Renamed(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     first_name: str
     maybe: int | msgspec.UnsetType = msgspec.UNSET
-
-
-def of(annotation: Any, **options: Any) -> Signature:
-    def tool(value: Any) -> None: ...
-
-    tool.__annotations__["value"] = annotation
-    return Signature.of(tool, tool_name="tool", **options)
 
 
 def schema_of(annotation: Any, **options: Any) -> Any:
@@ -388,68 +355,6 @@ def test_a_fault_is_told_in_a_sentence(annotation: Any, value: Any, line: str) -
 def test_duplicates_in_a_set_are_taken_and_so_not_forbidden() -> None:
     """Ours: SCHEMA 5, "set": no uniqueItems on the way in."""
     assert call(set[int], [1, 1, 2]) == {1, 2}
-
-
-@pytest.mark.parametrize(
-    ("annotation", "reason"),
-    [
-        (Mixed, "all strings or all integers"),
-        (Point | Options, "more than one"),
-        (Annotated[bool, Field(ge=1)], "constraint ge does not fit"),
-        (Annotated[tuple[int, str], Field(min_length=1)], "fixed length"),
-        (Annotated[int, pydantic.Field(gt=1, ge=1)], "gt"),
-        (Annotated[str, pydantic.Field(pattern="(")], "regular expression"),
-        (Annotated[int, pydantic.Field(ge="a")], "is no number"),
-        (Annotated[decimal.Decimal, pydantic.Field(max_digits=3)], "max_digits= of Field is not enforced"),
-        (Annotated[list[int], Header("X")], "Header marks"),
-        (dict[int | str, int], "string keys"),
-        (Iterator[int], "input_schema="),
-        (type, "input_schema="),
-        (pydantic.BaseModel, "input_schema="),
-    ],
-)
-def test_what_cannot_be_enforced_or_carried_is_refused_at_registration(annotation: Any, reason: str) -> None:
-    """Ours: a TypeError that names tool, parameter, type and what to do."""
-    with pytest.raises(TypeError, match=r"^tool 'tool': parameter 'value' has type ") as error:
-        of(annotation)
-    assert reason in str(error.value)
-    assert ";" in str(error.value)
-
-
-def test_field_as_the_default_of_a_dataclass_is_refused() -> None:
-    """Ours: it would be the value of the field, and bound nothing."""
-
-    @dataclass
-    class Wrong:
-        x: int = Field(ge=1)
-
-    @dataclass
-    class Alias:
-        x: Annotated[int, Field(alias="y")]
-
-    with pytest.raises(TypeError, match="field x has Field as its default"):
-        of(Wrong)
-    with pytest.raises(TypeError, match="alias= has no effect there"):
-        of(Alias)
-
-
-def test_a_refusal_inside_a_class_names_its_field_and_the_parameter() -> None:
-    """Ours: our user reads where to look; modules and metadata are left out."""
-
-    class Wave(Model):
-        phase: complex
-
-    class Sea(Model):
-        waves: list[Wave]
-
-    with pytest.raises(TypeError) as error:
-        of(Sea)
-    assert str(error.value) == (
-        "tool 'tool': field 'phase' of Wave (parameter 'value') has type complex: it has no JSON form that can be "
-        "decoded; use a type that JSON can carry or pass input_schema="
-    )
-    with pytest.raises(TypeError, match=r"parameter 'value' has type Point \| Pair \| Options \| None: "):
-        of(Annotated[Point | Pair | Options | None, "text"])
 
 
 def test_registration_of_a_common_tool_is_cheap() -> None:

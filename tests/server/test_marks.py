@@ -11,6 +11,10 @@ from typing import Any
 import pytest
 
 from leanmcp import Context, MCPServer, tool
+from leanmcp.server.keywords import FileKeywords, ResourceKeywords, ToolKeywords
+from leanmcp.server.registration import ToolSpec
+from leanmcp.server.resource import ResourceSpec
+from leanmcp.server.resource_folders import FILE_OPTIONS
 from leanmcp.types import ToolAnnotations
 from tests.support.spec import request
 
@@ -201,9 +205,35 @@ def test_an_unbound_method_says_how() -> None:
 def test_a_mark_takes_the_options_of_a_registration() -> None:
     """Ours: one list of options in three places."""
 
-    def options(function: Callable[..., Any]) -> list[tuple[str, Any]]:
+    def options(function: Callable[..., Any]) -> list[tuple[str, Any, Any]]:
         parameters = list(inspect.signature(function).parameters.values())
-        return [(each.name, each.default) for each in parameters if each.name not in ("self", "fn")]
+        return [(each.name, each.default, each.annotation) for each in parameters if each.name not in ("self", "fn")]
 
     (_, marking), (_, registering) = typing.get_overloads(tool), typing.get_overloads(MCPServer.tool)
     assert options(marking) == options(registering) == options(MCPServer.add_tool)
+
+
+def test_type_checkers_and_programs_know_the_same_options() -> None:
+    """Ours: `keywords` is read by checkers only, the specs and signatures by Python only."""
+    by_place = list(inspect.signature(MCPServer.add_tool).parameters)[2:9]  # after self and fn
+    assert [*by_place, *ToolKeywords.__annotations__] == list(ToolSpec.__struct_fields__)
+    assert set(ResourceKeywords.__annotations__) == set(ResourceSpec.__struct_fields__)
+    assert set(FileKeywords.__annotations__) == set(FILE_OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("register", "text"),
+    [
+        (lambda mcp: mcp.tool(titel="x")(len), "add_tool: unknown option 'titel'; did you mean 'title'?"),
+        (lambda mcp: tool(tmeout=1), "tool: unknown option 'tmeout'; did you mean 'timeout'?"),  # type: ignore[call-overload]
+        (lambda mcp: mcp.resource("x://y", max_siz=5), "resource: unknown option 'max_siz'; did you mean 'max_size'?"),
+        (lambda mcp: mcp.add_resource(len, "x://y", color=5), "add_resource: unknown option 'color'"),
+        (lambda mcp: mcp.add_file("x://y", __file__, thread=True), "add_file: unknown option 'thread'"),
+        (lambda mcp: mcp.add_directory("x://{+y}", ".", timeout=5), "add_directory: unknown option 'timeout'"),
+    ],
+)
+def test_an_unknown_option_is_refused(register: Callable[[Any], Any], text: str) -> None:
+    """Ours: with the option that was probably meant."""
+    with pytest.raises(TypeError) as error:
+        register(MCPServer("marks"))
+    assert str(error.value) == text

@@ -204,7 +204,7 @@ def test_a_walk_over_a_changing_list_shows_what_stayed_exactly_once(steps: list[
     class Entry(msgspec.Struct):
         name: str
 
-    registry: Registry[Entry] = Registry("entry")
+    registry: Registry[Entry] = Registry("entry", lambda: None)
     for number in range(6):
         registry.add(Entry(f"e{number}"))
     always = {entry.name for entry in registry}

@@ -224,8 +224,11 @@ def reports(count: int, finish: bool) -> list[Any]:
 def test_a_burst_goes_out_at_once_then_the_rate_is_limited_and_the_last_value_kept() -> None:
     """Spec: both parties SHOULD implement rate limiting; ours: the newest report is never lost."""
     assert reports(10, finish=True) == [*range(10)]
-    assert reports(1000, finish=True) == [*range(10), 999]
-    assert reports(1000, finish=False)[:11] == [*range(10), 999]
+    for finish in (True, False):
+        sent = reports(1000, finish=finish)
+        assert sent[:10] == [*range(10)]
+        assert 999 in sent[10:]
+        assert len(sent) < 100  # a machine that is busy may let one or the other through
 
 
 def test_a_tool_that_reports_without_end_neither_floods_nor_holds_anybody_up(mcp: MCPServer) -> None:
@@ -272,8 +275,9 @@ def test_reports_of_many_threads_rise_and_end_with_the_greatest() -> None:
 # --- the end ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("reports", [1, 3, 50])
 @pytest.mark.parametrize("failing", [False, True])
-def test_what_is_held_back_goes_out_before_the_answer_and_nothing_after_it(failing: bool) -> None:
+def test_what_is_held_back_goes_out_before_the_answer_and_nothing_after_it(failing: bool, reports: int) -> None:
     """Spec: progress MUST stop after completion."""
     mcp = MCPServer("progress")
     kept: list[Ctx] = []
@@ -281,7 +285,7 @@ def test_what_is_held_back_goes_out_before_the_answer_and_nothing_after_it(faili
     @mcp.tool
     async def report(ctx: Ctx) -> str:
         kept.append(ctx)
-        for value in range(50):
+        for value in range(reports):
             await ctx.report_progress(value)
         if failing:
             raise ToolError("no")
@@ -296,7 +300,7 @@ def test_what_is_held_back_goes_out_before_the_answer_and_nothing_after_it(faili
         return lines
 
     lines = run(mcp, conversation)
-    assert lines.progress[-1] == 49
+    assert lines.progress[-1] == reports - 1
     assert [message.get("id") for message in lines.messages[-2:]] == [1, 2]
 
 

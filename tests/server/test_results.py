@@ -23,7 +23,18 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from leanmcp import Audio, File, Image, MCPServer, Model, RawJSON, ToolError
 from leanmcp.server.fault_log import FaultLog
-from leanmcp.types import Annotations, CallToolResult, EmbeddedResource, ResourceLink, TextContent, TextResourceContents
+from leanmcp.types import (
+    Annotations,
+    AudioContent,
+    BlobResourceContents,
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
 from tests.support.spec import request
 
 
@@ -141,6 +152,32 @@ def test_block_with_a_lone_surrogate_is_an_error() -> None:
     assert returned(TextContent(text="\ud800"))["isError"] is True
 
 
+NO_BASE64: list[Any] = ["no base64!", "AAE", "AA=A", "AAAA=", "A===", "_-_-", "AAAA\n", "é", "=AAA", 5, None]
+
+
+@pytest.mark.parametrize("data", NO_BASE64)
+def test_what_is_no_base64_does_not_leave(data: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """Spec: schema, ImageContent, AudioContent, BlobResourceContents: `format: byte`."""
+    blocks: list[ContentBlock] = [
+        ImageContent(data=data, mime_type="image/png"),
+        AudioContent(data=data, mime_type="audio/wav"),
+        EmbeddedResource(resource=BlobResourceContents(uri="data://x", blob=data)),
+    ]
+    for block in blocks:
+        for value in (block, ["before", block], CallToolResult(content=[block])):
+            answer = returned(value)
+            assert answer["isError"] is True
+            assert "is no base64" in texts(answer)[0]
+    assert "is no base64" in caplog.text
+
+
+@pytest.mark.parametrize("data", ["", "AA==", "AAE=", "AAEC", "+/+/"])
+def test_base64_leaves_as_it_was_given(data: str) -> None:
+    """Spec: schema, ImageContent."""
+    [block] = returned(ImageContent(data=data, mime_type="image/png"))["content"]
+    assert block == {"type": "image", "data": data, "mimeType": "image/png"}
+
+
 @pytest.mark.parametrize(
     "annotation", [Image, list[Image], Image | str, list[str | Image], CallToolResult | str, TextContent]
 )
@@ -165,6 +202,7 @@ def test_raw_json_is_spliced_as_it_is() -> None:
     assert b'"structuredContent":{"n":1.50,"big":123456789012345678901234567890}' in answer
     assert returned(RawJSON('[1, "a"]'), list[Any])["structuredContent"] == {"result": [1, "a"]}
     assert returned({"inner": RawJSON("[1]")}, dict[str, Any])["structuredContent"] == {"inner": [1]}
+    assert returned({"a": RawJSON("null"), "b": None}, dict[str, Any])["structuredContent"] == {"a": None, "b": None}
 
 
 def test_raw_json_of_several_lines_stays_one_message() -> None:

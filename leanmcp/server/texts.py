@@ -1,0 +1,79 @@
+"""Arguments that travel as texts, of prompts and in URIs: what a text stands for, by the type of its parameter.
+
+In: the node of a type. Out: what turns a text into a JSON value, which the typed decoder takes like that of a tool.
+
+- `str`, and any union with it: the text exactly as it came;
+- `Literal`, `Enum`: the value that the text spells; numbers and booleans among them as JSON writes them;
+- `bool`: true or false, and yes, no, on, off, 1, 0, in any case, as people type them;
+- date, time, datetime, timedelta, UUID, Decimal, Path, bytes: what the same text gives a tool;
+- int, float, list, dict, classes and whatever else JSON writes without quotes: the text is read as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from .nodes import (
+    AnyNode,
+    ArrayNode,
+    BoolNode,
+    ChoiceNode,
+    ForeignNode,
+    MapNode,
+    Node,
+    NumberNode,
+    RefNode,
+    TextNode,
+    UnionNode,
+)
+
+__all__ = ["is_structured", "offered", "text_reader"]
+
+_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+def _members(node: Node) -> tuple[Node, ...]:
+    return node.members if isinstance(node, UnionNode) else (node,)
+
+
+def _takes_text(node: Node) -> bool:
+    """Return whether any text at all may be a value."""
+    if isinstance(node, TextNode):
+        return node.kind == "str"
+    return isinstance(node, AnyNode) or (isinstance(node, ForeignNode) and node.admits_string)
+
+
+def _spelled(value: object) -> str:
+    """Return the text that stands for a value of a Literal or an Enum."""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def offered(node: Node) -> tuple[str, ...]:
+    """Return the texts that a parameter's type names one by one, in the order of its declaration."""
+    found: list[str] = []
+    for part in _members(node):
+        if isinstance(part, BoolNode):
+            found += ["true", "false"]
+        elif isinstance(part, ChoiceNode):
+            found += [_spelled(value) for value in part.values if value is not None]
+    return tuple(dict.fromkeys(found))
+
+
+def text_reader(node: Node) -> Callable[[str], Any] | None:
+    """Return what turns a text into the JSON value that it stands for, None where the text is the value."""
+    parts = _members(node)
+    if any(map(_takes_text, parts)):
+        return None
+    choices = [value for part in parts if isinstance(part, ChoiceNode) for value in part.values]
+    spelled = {_spelled(value): value for value in choices}
+    is_bool = any(isinstance(part, BoolNode) for part in parts) and not any(isinstance(p, NumberNode) for p in parts)
+    words = _WORDS if is_bool else {}
+    return lambda text: spelled[text] if text in spelled else words.get(text.strip().lower(), text)
+
+
+def is_structured(node: Node) -> bool:
+    """Return whether a value is an array or an object, which a text has to write in JSON."""
+    return any(isinstance(part, ArrayNode | MapNode | RefNode) for part in _members(node))
