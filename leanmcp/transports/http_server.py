@@ -19,7 +19,9 @@ from ..limits import Limits
 from ..protocol import http11, sse
 from ..protocol.http11 import Head, HTTPError, Request, RequestReader
 from ..protocol.jsonrpc import RequestId, Segments, encode_error
-from ..protocol.response import CONTINUE, SSE, HeadEncoder, Response
+from ..protocol.response import CONTINUE, RETRY_LATER, SSE, EventStream, HeadEncoder, Response
+from .connection import LINGER, Connection
+from .stream_connection import StreamConnection
 
 
 class Endpoint(Protocol):
@@ -31,16 +33,15 @@ class Endpoint(Protocol):
     def stream_fields(self, head: Head, /) -> bytes | None:
         """Return the header lines of an event stream in place of the answer, None where the client takes none."""
 
-    def respond(self, request: Request, channel: HTTPConnection, /) -> Response | Coroutine[Any, Any, Response]:
-        """Answer a whole request, now or later; `channel` takes notifications until then."""
+    def respond(
+        self, request: Request, channel: HTTPConnection, /
+    ) -> Response | Coroutine[Any, Any, Response | EventStream] | EventStream:
+        """Answer a whole request, now, later or without end; `channel` takes notifications before a later answer."""
 
 
 _JOIN_SIZE = 64 * 1024  # bytes; larger answers are handed over in pieces instead of being copied into one
 _HOLD_SIZE = 64 * 1024  # bytes that a client may send ahead while its call runs
 _NEVER = float("inf")
-_RETRY = b"Retry-After: 1\r\n"
-_LINGER = 2  # seconds that a refused client may go on sending before the connection is cut
-_DRAIN_LINGER = 0.1  # seconds, the same while the server ends: the process must not wait for clients to hang up
 _CLEANUP = 0.2  # seconds that the `finally` blocks of calls have which the end of the server cancels
 _EXPIRE_AT_ONCE = 100  # connections, about 2 ms
 _SILENCE = 10  # seconds after which a call without an answer turns into an event stream (policy P6)
@@ -62,7 +63,7 @@ class HTTPServer:
         self.sse_keep_alive = sse_keep_alive
         self.limits = limits
         self.loop = asyncio.get_running_loop()
-        self.connections: set[HTTPConnection] = set()
+        self.connections: set[Connection] = set()
         self.heads = HeadEncoder()
         self.known_heads: dict[bytes, Head] = {}
         # asyncio does so only on sockets that it made itself; uvloop, whose loop is not asyncio's, on all of them.
@@ -78,13 +79,13 @@ class HTTPServer:
         """Make the protocol of one accepted socket."""
         return HTTPConnection(self)
 
-    def opened(self, connection: HTTPConnection) -> None:
+    def opened(self, connection: Connection) -> None:
         """Note a connection; the sweeper runs while there is one."""
         self.connections.add(connection)
         if self._sweeper is None:
             self._sweeper = self.loop.call_later(1, self._sweep)
 
-    def closed(self, connection: HTTPConnection) -> None:
+    def closed(self, connection: Connection) -> None:
         """Forget a connection."""
         self.connections.discard(connection)
         if not self.connections:
@@ -104,7 +105,7 @@ class HTTPServer:
                     await self._idle.wait()
         for connection in list(self.connections):
             connection.abort()
-        if calls := [connection._task for connection in self.connections if connection._task is not None]:
+        if calls := [connection.task for connection in self.connections if connection.task is not None]:
             await asyncio.wait(calls, timeout=_CLEANUP)
         if self._sweeper is not None:
             self._sweeper.cancel()
@@ -115,7 +116,7 @@ class HTTPServer:
         self._expire([connection for connection in self.connections if self.now > connection.deadline])
         self._sweeper = self.loop.call_later(1, self._sweep) if self.connections else None
 
-    def _expire(self, late: list[HTTPConnection]) -> None:
+    def _expire(self, late: list[Connection]) -> None:
         """End connections, a few in each turn of the loop: thousands that stall together must hold nobody up."""
         for connection in late[-_EXPIRE_AT_ONCE:]:
             if self.now > connection.deadline and connection in self.connections:
@@ -125,39 +126,17 @@ class HTTPServer:
             self.loop.call_soon(self._expire, late)
 
 
-class HTTPConnection(asyncio.Protocol):
+class HTTPConnection(Connection):
     """One client connection: requests are answered one after the other, in order."""
 
-    __slots__ = (
-        "_ending",
-        "_eof",
-        "_head",
-        "_phase",
-        "_reader",
-        "_server",
-        "_stalled",
-        "_streaming",
-        "_task",
-        "_transport",
-        "_unsent",
-        "deadline",
-    )
-
-    _transport: asyncio.Transport
+    __slots__ = ("_head", "_phase", "_reader", "_streaming")
 
     def __init__(self, server: HTTPServer) -> None:
-        self._server = server
+        super().__init__(server)
         self._reader = RequestReader(server.limits, server.known_heads)
-        self._task: asyncio.Task[None] | None = None
         self._head: Head | None = None
         self._streaming = False
         self._phase = http11.IDLE
-        self._ending = False
-        self._eof = False
-        self._stalled = False
-        self._unsent = 0
-        self.deadline: float = server.now + server.limits.silent_timeout
-        """Second of `HTTPServer.now` at which the connection is over its time, or a running call needs attention."""
 
     # --- events -----------------------------------------------------------------------------------------------------
 
@@ -167,21 +146,18 @@ class HTTPConnection(asyncio.Protocol):
             _set_no_delay(transport)
         self._server.opened(self)
         if len(self._server.connections) > self._server.limits.max_connections:
-            self._refuse(503, "too many connections (Limits.max_connections)", _RETRY)
+            self._refuse(503, "too many connections (Limits.max_connections)", RETRY_LATER)
 
     def data_received(self, data: bytes) -> None:
         if self._ending:
             return
-        if self._task is not None or self._stalled:
-            self._reader.hold(data)
-            if self._reader.buffered > _HOLD_SIZE:
-                self._transport.pause_reading()
-            return
+        if self.task is not None or self.stalled:
+            return self.hold(data)
         try:
             request = self._reader.feed(data)
             while request is not None:
                 self._serve(request)
-                if self._task is not None or self._stalled or self._ending:
+                if self.task is not None or self.stalled or self._ending:
                     return
                 request = self._reader.next_request()
         except HTTPError as error:
@@ -189,12 +165,18 @@ class HTTPConnection(asyncio.Protocol):
         if self._reader.phase != http11.IDLE:
             self._wait_for_more()
 
+    def hold(self, data: bytes) -> None:
+        """Keep what comes ahead of its turn; read no more when that is much."""
+        self._reader.hold(data)
+        if self._reader.buffered > _HOLD_SIZE:
+            self._transport.pause_reading()
+
     def eof_received(self) -> bool:
         """End of input: what is answered is flushed, what runs on is cancelled, half a request never runs."""
         self._eof = True
         if not self._transport.can_write_eof():
             return False  # TLS has no half-close
-        return self._task is not None and self._await_task(self._task)  # else the transport closes itself
+        return self.task is not None and self._await_task(self.task)  # else the transport closes itself
 
     def _await_task(self, task: asyncio.Task[None]) -> bool:
         """Give a call the time of a half-close; a client that has left cannot be told from one that only listens."""
@@ -202,27 +184,22 @@ class HTTPConnection(asyncio.Protocol):
         return True
 
     def _give_up(self, task: asyncio.Task[None]) -> None:
-        if self._task is task:
+        if self.task is task:
             self.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
         self._ending = True
         self._server.closed(self)
-        if self._task is not None:
+        if self.task is not None:
             # basic/transports/streamable-http, "Cancellation": a disconnect is the signal. Not at once: a task that
             # has not begun would end without running `_run`, and keep its place in `in_flight`.
-            self._server.loop.call_soon(end_call, self._task, self._server.limits.cleanup_grace)
-
-    def pause_writing(self) -> None:
-        self._stalled = True
-        self._unsent = self._transport.get_write_buffer_size()
-        self.deadline = self._server.now + self._server.limits.write_timeout
+            self._server.loop.call_soon(end_call, self.task, self._server.limits.cleanup_grace)
 
     def resume_writing(self) -> None:
-        self._stalled = False
+        self.stalled = False
         if self._ending:
-            self.deadline = self._server.now + _LINGER
-        elif self._task is not None:
+            self.deadline = self._server.now + LINGER
+        elif self.task is not None:
             self.deadline = self._server.now + self._server.sse_keep_alive
         else:
             self.deadline = self._server.now + self._server.limits.keep_alive_timeout
@@ -233,17 +210,36 @@ class HTTPConnection(asyncio.Protocol):
     def _serve(self, request: Request) -> None:
         server = self._server
         if server.in_flight >= server.limits.max_in_flight:
-            return self._write(_error(503, "too many calls in flight (Limits.max_in_flight)", _RETRY), request.head)
+            refusal = _error(503, "too many calls in flight (Limits.max_in_flight)", RETRY_LATER)
+            return self._write(refusal, request.head)
         answer = server.respond(request, self)
         if isinstance(answer, Response):
             return self._write(answer, request.head)
+        if isinstance(answer, EventStream):
+            return self._hand_over(answer, request.head)
         self.deadline = server.now + _SILENCE
         self._head = request.head
         server.in_flight += 1
-        self._task = server.loop.create_task(self._run(answer, request.head))
+        self.task = server.loop.create_task(self._run(answer, request.head))
         return None
 
-    async def _run(self, answer: Coroutine[Any, Any, Response], head: Head) -> None:
+    def _hand_over(self, answer: EventStream, head: Head) -> None:
+        """Leave the rest of the connection to a stream."""
+        server, chunked = self._server, head.minor_version == 1
+        self._ending = True
+        stream = StreamConnection(server, self._transport, answer.source, chunked)
+        self._transport.set_protocol(stream)
+        self._transport.resume_reading()  # too much was sent ahead, perhaps
+        server.connections.add(stream)
+        server.connections.discard(self)
+        stream.stalled, stream._unsent = self.stalled, self._unsent
+        # What took long to be let through has begun as an event stream already.
+        begun = self._streaming
+        stream.begin(b"" if begun else server.heads.encode_stream(answer.fields, chunked, close=True))
+        if self._eof:
+            stream.leave()
+
+    async def _run(self, answer: Coroutine[Any, Any, Response | EventStream], head: Head) -> None:
         try:
             response = await answer
         except asyncio.CancelledError:
@@ -251,25 +247,27 @@ class HTTPConnection(asyncio.Protocol):
             raise
         finally:
             self._server.in_flight -= 1
-            self._task = None
+            self.task = None
         if self._ending:
             return
+        if isinstance(response, EventStream):
+            return self._hand_over(response, head)
         if self._streaming:
             self._end_stream(response, head)
         else:
             self._write(response, head)
-        if (self._eof or self._reader.phase != http11.IDLE) and not (self._stalled or self._ending):
+        if (self._eof or self._reader.phase != http11.IDLE) and not (self.stalled or self._ending):
             self._next()
 
     def _next(self) -> None:
         """Go on with what arrived while a call ran or an answer was stuck."""
         self._transport.resume_reading()
         self.data_received(b"")
-        if self._eof and not (self._stalled or self._ending):
-            if self._task is None:
+        if self._eof and not (self.stalled or self._ending):
+            if self.task is None:
                 self._transport.close()  # behind what is not written yet
             else:
-                self._await_task(self._task)
+                self._await_task(self.task)
 
     def _wait_for_more(self) -> None:
         """Half a request is here: refuse it early where its head allows, tell the client to go on where it asks."""
@@ -304,10 +302,30 @@ class HTTPConnection(asyncio.Protocol):
             self._transport.write(start)
         elif length <= _JOIN_SIZE:
             self._transport.write(b"".join((start, *body)))
-        else:
+        elif all(type(segment) is bytes for segment in body):
             self._transport.writelines([start, *body])
+        else:
+            return self._send_lazily([start, *body], close)
         if close:
             self._finish()
+
+    def _send_lazily(self, segments: Segments, close: bool) -> None:
+        """Send an answer of which segments are lazy; until that has happened, the connection is another's."""
+        from .body_sender import BodySender  # few answers are that large
+
+        self._ending = True
+        BodySender(self._server, self, self._transport).begin(segments, close)
+
+    def take_back(self, sender: Connection, close: bool) -> None:
+        """Go on with the connection behind such an answer."""
+        self._ending, self._eof = False, self._eof or sender._eof
+        self.stalled, self._unsent = sender.stalled, sender._unsent
+        server = self._server
+        self.deadline = server.now + (server.limits.write_timeout if self.stalled else server.limits.keep_alive_timeout)
+        if close or server.draining:
+            self._finish()
+        elif not self.stalled:
+            self._next()
 
     # --- event streams ----------------------------------------------------------------------------------------------
 
@@ -316,7 +334,7 @@ class HTTPConnection(asyncio.Protocol):
 
         What a client does not read in time is dropped: a notification is only worth something while it is news.
         """
-        if self._task is not None and not (self._ending or self._stalled):
+        if self.task is not None and not (self._ending or self.stalled):
             self._write_stream(sse.event(message))
 
     def _write_stream(self, data: Segments) -> None:
@@ -334,9 +352,14 @@ class HTTPConnection(asyncio.Protocol):
     def _end_stream(self, response: Response, head: Head) -> None:
         """Send the answer as the last event: what its status was no longer shows (policy P10)."""
         body = response.body if response.content_type is SSE else sse.event(response.body)
+        self._phase = http11.IDLE
+        if any(type(segment) is not bytes for segment in body):
+            self._streaming = False
+            chunked = [*sse.chunk(body), sse.LAST_CHUNK]
+            close = not head.keep_alive or self._server.draining
+            return self._send_lazily(chunked if head.minor_version == 1 else body, close)
         self._write_stream(body)
         self._streaming = False
-        self._phase = http11.IDLE
         self.deadline = self._server.now + self._server.limits.keep_alive_timeout
         if head.minor_version == 1:
             self._transport.write(sse.LAST_CHUNK)
@@ -360,55 +383,21 @@ class HTTPConnection(asyncio.Protocol):
         self._transport.write(start if bodyless else start + response.body[0])
         self._finish()
 
-    def _finish(self) -> None:
-        """End the connection behind the last answer, without a reset while the client is still sending.
-
-        RFC 9112 9.6: closing with unread input makes the kernel send a reset that can destroy the answer; so the
-        output is ended first and the input is read and dropped for a while.
-        """
-        self._ending = True
-        if not self._stalled:  # else `write_timeout` holds, and lingering begins when the answer has been read
-            self.deadline = self._server.now + _LINGER
-        if self._eof or not self._transport.can_write_eof():
-            return self._close()
-        self._transport.write_eof()
-        self._transport.resume_reading()
-        if self._server.draining:
-            self._server.loop.call_later(_DRAIN_LINGER, self._transport.close)
-
-    def _close(self) -> None:
-        """Close behind what is not written yet."""
-        if not self._transport.is_closing():  # a second time, asyncio's TLS lets go of what `abort` needs
-            self._transport.close()
-        if self._server.draining and not self._transport.can_write_eof():
-            # TLS would wait for the peer's goodbye, and the process with it.
-            self._server.loop.call_later(_DRAIN_LINGER, self._hang_up)
-
-    def _hang_up(self) -> None:
-        if self._stalled or self._transport.get_write_buffer_size():  # until it is read, or `drain` is over
-            self._server.loop.call_later(_DRAIN_LINGER, self._hang_up)
-        else:
-            self._transport.abort()
-
     def expire(self) -> None:
         """End a connection that is over its deadline: with 408 where a request has begun, else silently."""
-        if self._stalled and self._transport.get_write_buffer_size() < self._unsent:
-            self.pause_writing()  # a slow reader, but it reads
-        elif self._task is not None and not (self._ending or self._stalled):
+        if self._is_still_reading():
+            return
+        if self.task is not None and not (self._ending or self.stalled):
             self._keep_alive()
-        elif self._ending or self._stalled or self._phase == http11.IDLE:
+        elif self._ending or self.stalled or self._phase == http11.IDLE:
             self.abort()
         else:
             self._refuse(408, "the request did not arrive in time (Limits.head_timeout, Limits.body_timeout)")
 
     def drain(self) -> None:
         """End the connection if no request is under way; the answer of one that is says `Connection: close`."""
-        if self._ending or (self._task is None and self._reader.phase == http11.IDLE):
+        if self._ending or (self.task is None and self._reader.phase == http11.IDLE):
             self._close()
-
-    def abort(self) -> None:
-        """End the connection at once; `connection_lost` cancels its call."""
-        self._transport.abort()
 
 
 def _set_no_delay(transport: asyncio.BaseTransport) -> None:

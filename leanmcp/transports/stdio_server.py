@@ -47,6 +47,9 @@ class Receiver(Protocol):
     def cancel(self, line: bytes, /) -> bool:
         """Take a line before its turn if it cancels a call in flight; return whether it did."""
 
+    def output_stalled(self, stalled: bool, /) -> None:
+        """Note that the peer stopped or went on reading."""
+
 
 class StandardStreams:
     """Private copies of fd 0 and fd 1.
@@ -111,6 +114,7 @@ class LineServer(asyncio.Protocol):
         self._is_one_socket = False
         self._receive: Callable[[bytes | None], None] | None = None
         self._cancel: Callable[[bytes], bool] = _cancels_nothing
+        self._tell_stalled: Callable[[bool], None] = _ignores
         self._calls: Sized = ()
         self._input: asyncio.ReadTransport | None = None
         self._output: asyncio.WriteTransport | None = None
@@ -122,6 +126,7 @@ class LineServer(asyncio.Protocol):
         self._paused = False
         self._may_read = threading.Event()
         self._draining = False
+        self._first_answer: asyncio.Event | None = asyncio.Event()
         self._answered: asyncio.Event | None = None
         self._output_closed = asyncio.Event()
         self.ended: asyncio.Future[None] = self._loop.create_future()
@@ -130,6 +135,7 @@ class LineServer(asyncio.Protocol):
     async def start(self, receiver: Receiver) -> None:
         """Begin to read."""
         self._receive, self._cancel, self._calls = receiver.receive, receiver.cancel, receiver.calls
+        self._tell_stalled = receiver.output_stalled
         self._is_one_socket = _is_one_socket(self._streams)
         if self._is_one_socket:
             # A write pipe would take the octets that arrive for the end of its reader.
@@ -164,6 +170,11 @@ class LineServer(asyncio.Protocol):
         if not self._flushing:
             self._flushing = True
             self._loop.call_soon(self._flush)
+
+    async def first_answer(self) -> None:
+        """Wait until an answer has been written."""
+        if self._first_answer is not None:
+            await self._first_answer.wait()
 
     async def drain(self, timeout: float) -> None:
         """Wait until everything that was read is answered, at most `timeout` seconds.
@@ -325,6 +336,9 @@ class LineServer(asyncio.Protocol):
             self._lose_output()
         if self._paused or self._lines:
             self._resume()
+        if self._first_answer is not None:
+            self._first_answer.set()
+            self._first_answer = None
         if self._answered is not None:
             self._answered.set()
 
@@ -341,6 +355,7 @@ class LineServer(asyncio.Protocol):
     def output_stalled(self, stalled: bool) -> None:
         """Note that the peer stopped or went on reading its answers."""
         self._stalled = stalled
+        self._tell_stalled(stalled)
         if stalled:
             self._pause()
         else:
@@ -360,6 +375,10 @@ class LineServer(asyncio.Protocol):
 
 def _cancels_nothing(line: bytes) -> bool:
     return False
+
+
+def _ignores(stalled: bool) -> None:
+    pass
 
 
 class _Output(asyncio.BaseProtocol):

@@ -24,7 +24,8 @@ import pytest
 
 from leanmcp import MCPServer
 from leanmcp.errors import BindError
-from tests.support.processes import DEADLINE, ROOT, call, environment, http
+from tests.support.listening import ACKNOWLEDGED, listen, subscription_id
+from tests.support.processes import DEADLINE, ROOT, call, end, environment, http
 from tests.support.spec import read
 
 LONG = "tests/fixtures/long_calls.py"
@@ -67,13 +68,7 @@ def serving(command: list[str], *options: str, **settings: Any) -> Iterator[tupl
         assert ready
         yield process, process.stderr.readline().decode()
     finally:
-        if process.poll() is None:
-            process.terminate()
-        try:
-            process.communicate(timeout=5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate(timeout=DEADLINE)
+        end(process, patience=5)
 
 
 def unix(path: Path | str) -> socket.socket:
@@ -262,25 +257,6 @@ def test_a_descriptor_that_is_no_listening_socket_is_told_in_one_line(
 # --- TLS --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate of 127.0.0.1 that nobody signed, and its key."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("the openssl command is not installed")
-    folder = tmp_path_factory.mktemp("tls")
-    paths = folder / "certificate.pem", folder / "key.pem"
-    kind = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-    name = ("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1")
-    subprocess.run(
-        [openssl, "req", "-x509", *kind, *name, "-days", "2", "-out", str(paths[0]), "-keyout", str(paths[1])],
-        check=True,
-        capture_output=True,
-        timeout=DEADLINE,
-    )
-    return paths
-
-
 @contextmanager
 def tls(command: list[str], certificate: tuple[Path, Path]) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """Serve over TLS; give the process and its port."""
@@ -353,6 +329,26 @@ def test_a_tls_client_that_leaves_cancels_its_call_and_leaves_no_log(
                 stranger.sendall(noise)
         assert ask(connect(port, certificate)) == "hello"
         process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=DEADLINE)[1] == b""
+        assert process.returncode == 0
+
+
+def test_a_listen_stream_over_tls_ends_with_its_result(command: list[str], certificate: tuple[Path, Path]) -> None:
+    """Spec: basic/patterns/subscriptions, "Graceful Closure"; whoever says no goodbye does not hold the end up."""
+    message = http(listen("tls"), accept="text/event-stream")
+    with tls(command, certificate) as (process, port), connect(port, certificate) as client:
+        client.sendall(message)
+        stream = client.makefile("rb")
+        while ACKNOWLEDGED.encode() not in stream.readline():
+            pass
+        with connect(port, certificate) as leaver:
+            leaver.sendall(message)
+            assert leaver.recv(1 << 16)
+        process.send_signal(signal.SIGTERM)
+        rest = stream.read()
+        assert rest.endswith(b"\r\n0\r\n\r\n")
+        data = rest.partition(b"data: ")[2].partition(b"\n\n")[0]
+        assert subscription_id(read(data)) == "tls"
         assert process.communicate(timeout=DEADLINE)[1] == b""
         assert process.returncode == 0
 

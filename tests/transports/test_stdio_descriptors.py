@@ -37,6 +37,9 @@ class Receiver:
     def cancel(self, line: bytes) -> bool:
         return False
 
+    def output_stalled(self, stalled: bool) -> None:
+        self.lines.append(b"stalled" if stalled else b"going on")
+
 
 @pytest.mark.parametrize("factory", [uvloop.new_event_loop, asyncio.new_event_loop])
 def test_no_descriptor_is_closed_twice(

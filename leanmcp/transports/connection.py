@@ -1,0 +1,95 @@
+"""What every HTTP connection has, whatever it is used for: a client that may be slow, and an end without a reset.
+
+RFC 9112 9.6.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .http_server import HTTPServer
+
+LINGER = 2  # seconds that a refused client may go on sending before the connection is cut
+_DRAIN_LINGER = 0.1  # seconds, the same while the server ends: the process must not wait for clients to hang up
+
+
+class Connection(asyncio.Protocol):
+    """One client connection.
+
+    Attributes:
+        deadline: second of `HTTPServer.now` at which it is over its time, or needs attention.
+        stalled: whether the client is behind with reading.
+        task: the running call.
+    """
+
+    __slots__ = ("_ending", "_eof", "_server", "_transport", "_unsent", "deadline", "stalled", "task")
+
+    _transport: asyncio.Transport
+
+    def __init__(self, server: HTTPServer) -> None:
+        self._server = server
+        self._ending = False
+        self._eof = False
+        self._unsent = 0
+        self.deadline: float = server.now + server.limits.silent_timeout
+        self.stalled = False
+        self.task: asyncio.Task[None] | None = None
+
+    def pause_writing(self) -> None:
+        """Note that the client is behind with reading."""
+        self.stalled = True
+        self._unsent = self._transport.get_write_buffer_size()
+        self.deadline = self._server.now + self._server.limits.write_timeout
+
+    def expire(self) -> None:
+        """Do what is due at the deadline."""
+        raise NotImplementedError
+
+    def drain(self) -> None:
+        """End as soon as what is under way allows: the server ends."""
+        raise NotImplementedError
+
+    def abort(self) -> None:
+        """End the connection at once; `connection_lost` cancels its call."""
+        self._transport.abort()
+
+    def _is_still_reading(self) -> bool:
+        """Return whether a client that is behind has read some; then it has as much time again."""
+        if not self.stalled or self._transport.get_write_buffer_size() >= self._unsent:
+            return False
+        Connection.pause_writing(self)
+        return True
+
+    def _finish(self) -> None:
+        """End the connection behind the last answer, without a reset while the client is still sending.
+
+        RFC 9112 9.6: closing with unread input makes the kernel send a reset that can destroy the answer; so the
+        output is ended first and the input is read and dropped for a while.
+        """
+        self._ending = True
+        if not self.stalled:  # else `write_timeout` holds, and lingering begins when the answer has been read
+            self.deadline = self._server.now + LINGER
+        if self._eof or not self._transport.can_write_eof():
+            return self._close()
+        with contextlib.suppress(OSError):  # asyncio's, of a client that has cut the connection this very moment
+            self._transport.write_eof()
+        self._transport.resume_reading()
+        if self._server.draining:
+            self._server.loop.call_later(_DRAIN_LINGER, self._transport.close)
+
+    def _close(self) -> None:
+        """Close behind what is not written yet."""
+        if not self._transport.is_closing():  # a second time, asyncio's TLS lets go of what `abort` needs
+            self._transport.close()
+        if self._server.draining and not self._transport.can_write_eof():
+            # TLS would wait for the peer's goodbye, and the process with it.
+            self._server.loop.call_later(_DRAIN_LINGER, self._hang_up)
+
+    def _hang_up(self) -> None:
+        if self.stalled or self._transport.get_write_buffer_size():  # until it is read, or `drain` is over
+            self._server.loop.call_later(_DRAIN_LINGER, self._hang_up)
+        else:
+            self._transport.abort()

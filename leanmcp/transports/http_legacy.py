@@ -1,0 +1,306 @@
+"""Streamable HTTP of protocol versions 2025-06-18 and 2025-11-25, from the client's side.
+
+In: whole JSON-RPC messages. Out: whole responses; requests and notifications of the server to callbacks.
+Spec 2025-11-25: basic/transports, "Streamable HTTP", "Session Management", "Resumability and Redelivery".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from ..errors import ConnectionLost, HTTPStatusError, InvalidResult, NotFound, TransportError
+from ..logs import logger, warn_seldom
+from ..protocol.jsonrpc import DECODE_FAULTS
+from ..protocol.outgoing import OutgoingRequest, cancelled
+from .http_client import HTTPStream, HTTPTransport
+from .http_client_answers import JSON, SSE, json_rpc_error, media_type, not_mcp, refusal, shown
+
+_ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+_MAX_FAILURES = 5  # attempts in a row to resume or to listen that brought nothing
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0  # seconds before the next attempt, where the server names none
+_LEAST_PAUSE = 0.05  # seconds; `retry: 0` would have this client ask as fast as the server answers
+_OPEN_TIME = 1.0  # seconds to wait for the head of the stream of what the server sends on its own
+_SEND_TIME = 30.0  # seconds for a notification or response to be taken
+
+
+class _Message(Struct):
+    id: Raw = Raw(b"")
+    method: str | UnsetType = UNSET
+    params: Raw = Raw(b"{}")
+
+
+_decode = msgspec.json.Decoder(_Message).decode
+
+
+class HTTPLegacyCarrier:
+    """Carries the messages of one session.
+
+    Args:
+        http: sends what this makes.
+
+    Attributes: see `LegacyCarrier` of the client.
+    """
+
+    def __init__(self, http: HTTPTransport) -> None:
+        self._http = http
+        self.where = http.where
+        self.version: str | None = None
+        self.asked: Callable[[int | str, str, dict[str, Any]], None] | None = None
+        self.told: Callable[[str, dict[str, Any]], None] | None = None
+        self.renew: Callable[[], Awaitable[None]] | None = None
+        self._session: str | None = None
+        self._renewing = asyncio.Lock()
+        self._listener: asyncio.Task[None] | None = None
+        self._notes: set[asyncio.Task[None]] = set()
+        self._waiting: dict[bytes, asyncio.Future[bytes]] = {}
+        self._is_ended = False
+
+    # --- requests -----------------------------------------------------------------------------------------------------
+
+    async def request(self, request: OutgoingRequest, /) -> bytes:
+        """Send a request and return its response; a session that the server has forgotten is begun again.
+
+        Raises:
+            TransportError: no response came.
+        """
+        session = self._session
+        try:
+            return await self._anywhere(request)
+        except NotFound:
+            if session is None or request.method == "initialize" or self.renew is None:
+                raise
+        except asyncio.CancelledError:
+            if request.method != "initialize" and not self._is_ended:
+                self._cancel_there(request)
+            raise
+        async with self._renewing:
+            if self._session == session:  # else another request has done it
+                self._session = None
+                await self.renew()
+                await self.listen()
+        return await self._anywhere(request)
+
+    async def _anywhere(self, request: OutgoingRequest) -> bytes:
+        """Send a request and return its response, be it that it comes on the stream of something else."""
+        identifier = b"%d" % request.id
+        elsewhere: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._waiting[identifier] = elsewhere
+        post = asyncio.get_running_loop().create_task(self._post(request))
+        try:
+            await asyncio.wait((post, elsewhere), return_when=asyncio.FIRST_COMPLETED)
+            return elsewhere.result() if elsewhere.done() else await post
+        finally:
+            del self._waiting[identifier]
+            elsewhere.cancel()
+            if not post.done():
+                post.cancel()
+                await asyncio.wait((post,))
+
+    async def _post(self, request: OutgoingRequest) -> bytes:
+        fields = _ACCEPT | self._fields()
+        async with self._http.open("POST", headers=fields, body=request.message) as stream:
+            if request.answered is not None:
+                request.answered(stream.status, stream.headers)
+            kind = stream.headers.get("content-type", "").encode("latin-1")
+            if stream.status == 200 and request.method == "initialize":
+                self._session = stream.headers.get("mcp-session-id")
+            if stream.status == 200 and media_type(kind) == SSE:
+                response = await self._response(stream, request)
+                if response is not None:
+                    return response
+                last_id, retry = stream.last_id, stream.retry
+            else:
+                return self._whole(stream, kind, await stream.read(), request)
+        return await self._resume(request, last_id, retry)
+
+    def _whole(self, stream: HTTPStream, kind: bytes, body: bytes, request: OutgoingRequest) -> bytes:
+        """Return a response that is no stream; raise what else it is."""
+        target = self._http.target
+        if stream.status == 200 and media_type(kind) == JSON:
+            identifier = _identifier(body)
+            if identifier not in (b"%d" % request.id, b"", b"null"):
+                raise InvalidResult(f"{self.where} answered request {request.id} with id {shown(identifier)}")
+            return body
+        if stream.status < 300:
+            raise not_mcp(target, stream.status, kind, body)
+        # A 404 tells of a session that is gone, or of a method that is none.
+        if json_rpc_error(stream.status, kind, body):
+            return body
+        fields = {name.encode("latin-1"): value.encode("latin-1") for name, value in stream.headers.items()}
+        raise refusal(target, stream.status, fields, body, self._http.authorized)
+
+    async def _response(self, stream: HTTPStream, request: OutgoingRequest) -> bytes | None:
+        """Return the response from a stream, None where it ends before; the rest goes where it belongs."""
+        try:
+            async for event in stream.events():
+                if event.type == "message" and self._take(event.data, request):
+                    return event.data
+        except ConnectionLost:
+            if not stream.last_id:
+                raise
+        return None
+
+    async def _resume(self, request: OutgoingRequest, last_id: str, retry: int | None) -> bytes:
+        """Go on with a stream that ended before the response."""
+        failures = 0
+        while last_id and failures < _MAX_FAILURES:
+            await asyncio.sleep(_pause(retry, failures))
+            failures += 1
+            fields = {"Accept": "text/event-stream", "Last-Event-ID": last_id} | self._fields()
+            try:
+                async with self._http.open("GET", headers=fields) as stream:
+                    if not _is_stream(stream):
+                        break
+                    response = await self._response(stream, request)
+                    if response is not None:
+                        return response
+                    if stream.last_id:
+                        failures, last_id = 0, stream.last_id
+                    retry = stream.retry if stream.retry is not None else retry
+            except TransportError as fault:
+                logger.info("%s: resuming %s failed: %s", self.where, request.method, fault)
+        raise ConnectionLost(
+            f"{self.where} ended the event stream of {request.method} without a response to request {request.id}",
+            self.where,
+        )
+
+    def _take(self, data: bytes, request: OutgoingRequest | None) -> bool:
+        """Hand on one message; return whether it is the response to `request`."""
+        if not data:
+            return False
+        try:
+            message = _decode(data)
+            params: Any = msgspec.json.decode(message.params)
+        except DECODE_FAULTS as fault:
+            warn_seldom("%s sent an event that is no JSON-RPC message (%s): %r", self.where, fault, data[:80])
+            return False
+        params, identifier = params if isinstance(params, dict) else {}, bytes(message.id)
+        if isinstance(message.method, UnsetType):
+            if request is not None and identifier == b"%d" % request.id:
+                return True
+            waiting = self._waiting.get(identifier)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(data)
+            else:
+                warn_seldom("%s sent a response to id %r, for which nobody waits", self.where, identifier[:40])
+        elif identifier:
+            self._hand_request(identifier, message.method, params)
+        elif request is not None and request.notified is not None and message.method == "notifications/progress":
+            request.notified(message.method, params)
+        elif self.told is not None:
+            self.told(message.method, params)
+        return False
+
+    def _hand_request(self, identifier: bytes, method: str, params: dict[str, Any]) -> None:
+        value: Any = msgspec.json.decode(identifier)
+        if self.asked is not None and isinstance(value, int | str) and not isinstance(value, bool):
+            self.asked(value, method, params)
+
+    def _fields(self) -> dict[str, str]:
+        fields = {} if self.version is None else {"MCP-Protocol-Version": self.version}
+        return fields if self._session is None else {**fields, "Mcp-Session-Id": self._session}
+
+    def _cancel_there(self, request: OutgoingRequest) -> None:
+        """Tell the server that a request was given up: in these versions closing the stream does not say so."""
+        task = asyncio.get_running_loop().create_task(self._note(cancelled(request.id)))
+        self._notes.add(task)
+        task.add_done_callback(self._notes.discard)
+
+    async def _note(self, message: bytes) -> None:
+        try:
+            await self.send(message)
+        except TransportError as fault:
+            logger.info("%s was not told of a cancellation: %s", self.where, fault)
+
+    async def send(self, message: bytes, /) -> None:
+        """Send a notification or a response.
+
+        Raises:
+            TransportError: the server did not take it.
+        """
+        answer = await self._http.fetch("POST", headers=_ACCEPT | self._fields(), body=message, timeout=_SEND_TIME)
+        if answer.status >= 300:
+            raise HTTPStatusError(
+                f"{self.where} answered {answer.status} to a message that needs no answer", self.where, answer.status
+            )
+
+    # --- what comes unasked -------------------------------------------------------------------------------------------
+
+    async def listen(self) -> None:
+        """Open the stream of what the server sends on its own; many servers have none, and say 405.
+
+        Returns when it is open, so that no request is sent before the server can ask something about it; but some
+        servers answer only with their first message.
+        """
+        if self._listener is not None:
+            self._listener.cancel()
+        is_open = asyncio.Event()
+        self._listener = asyncio.get_running_loop().create_task(self._listen(is_open))
+        waiter = asyncio.get_running_loop().create_task(is_open.wait())
+        try:
+            await asyncio.wait((waiter, self._listener), timeout=_OPEN_TIME, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiter.cancel()
+
+    async def _listen(self, is_open: asyncio.Event) -> None:
+        failures, last_id, retry = 0, "", None
+        while failures < _MAX_FAILURES:
+            fields = {"Accept": "text/event-stream"} | self._fields()
+            if last_id:
+                fields["Last-Event-ID"] = last_id
+            failures += 1
+            try:
+                async with self._http.open("GET", headers=fields) as stream:
+                    if not _is_stream(stream):
+                        return
+                    is_open.set()
+                    async for event in stream.events():
+                        failures, last_id = 0, event.id or last_id
+                        if event.type == "message":
+                            self._take(event.data, None)
+                    last_id, retry = stream.last_id or last_id, stream.retry if stream.retry is not None else retry
+            except ConnectionLost as fault:
+                logger.info("%s: the stream of what the server sends on its own broke off: %s", self.where, fault)
+            except TransportError as fault:
+                logger.info("%s has no stream of what the server sends on its own: %s", self.where, fault)
+                return
+            await asyncio.sleep(_pause(retry, failures))
+
+    async def end(self) -> None:
+        """Close what is open, and end the session."""
+        self._is_ended = True
+        tasks = [*self._notes, *(() if self._listener is None else (self._listener,))]
+        if self._listener is not None:
+            self._listener.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        session, fields = self._session, self._fields()
+        if session is not None:
+            self._session = None
+            await self._http.fetch("DELETE", headers=fields, timeout=_SEND_TIME)  # 405 where it cannot be ended
+
+
+def _pause(retry: int | None, failures: int) -> float:
+    """Return seconds before the next attempt: what the server asks for, within reason, else more each time."""
+    if retry is not None:
+        return max(retry / 1000, _LEAST_PAUSE)
+    most = min(_FIRST_PAUSE * 2**failures, _LONGEST_PAUSE)
+    return random.uniform(most / 2, most)  # noqa: S311  jitter
+
+
+def _is_stream(stream: HTTPStream) -> bool:
+    kind = stream.headers.get("content-type", "").encode("latin-1")
+    return stream.status == 200 and media_type(kind) == SSE
+
+
+def _identifier(body: bytes) -> bytes:
+    try:
+        return bytes(_decode(body).id)
+    except DECODE_FAULTS:
+        return b""  # what it is instead, its decoder says

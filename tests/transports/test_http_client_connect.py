@@ -1,0 +1,90 @@
+"""No connection at all: why, and what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+
+import pytest
+
+from leanmcp.client import Client
+from leanmcp.errors import (
+    CannotConnect,
+)
+from leanmcp.limits import HTTPClientLimits
+from leanmcp.transports.http_client import HTTPTransport
+from tests.support.bad_http_server import (
+    bad_server,
+)
+from tests.support.processes import DEADLINE
+
+
+def free_port() -> int:
+    """Return a port where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+    return port
+
+
+@pytest.mark.parametrize(
+    ("url", "text"),
+    [
+        (
+            "http://127.0.0.1:{port}/mcp",
+            "Cannot connect to http://127.0.0.1:{port}/mcp: connection refused, nobody",
+        ),
+        ("http://localhost:{port}/mcp", "connection refused, nobody listens on port {port}; start the server"),
+        (
+            "http://no-such-host.invalid/mcp",
+            "the host name 'no-such-host.invalid' does not resolve; check its spelling",
+        ),
+        (
+            "unix:/tmp/no-such.sock",
+            "Cannot connect to unix:/tmp/no-such.sock: there is no such socket; start the server",
+        ),
+    ],
+)
+def test_no_connection_says_why(url: str, text: str) -> None:
+    """Ours: U13; entering the client tells it at once."""
+    port = free_port()
+
+    async def main() -> None:
+        async with asyncio.timeout(DEADLINE):
+            with pytest.raises(CannotConnect, match=re.escape(text.format(port=port))):
+                await Client(url.format(port=port)).__aenter__()
+
+    asyncio.run(main())
+
+
+def test_peer_that_never_speaks_tls_is_given_up() -> None:
+    """Ours: `connect_timeout` covers the handshake."""
+
+    async def main() -> None:
+        async with asyncio.timeout(DEADLINE), bad_server() as server:
+            transport = HTTPTransport(
+                server.url.replace("http:", "https:"), limits=HTTPClientLimits(connect_timeout=0.05)
+            )
+            with pytest.raises(CannotConnect, match=r"no answer within 0\.05 seconds; check host, port and firewall"):
+                await transport.start()
+            await transport.close()
+
+    asyncio.run(main())
+
+
+def test_peer_that_answers_tls_with_plain_text_is_told_apart() -> None:
+    """Ours: https:// typed for http:// is a common slip."""
+
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(5)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async def main() -> None:
+        async with asyncio.timeout(DEADLINE), await asyncio.start_server(plain, "127.0.0.1", 0) as server:
+            transport = HTTPTransport(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp")
+            with pytest.raises(CannotConnect, match="does the server speak https there, or plain http://"):
+                await transport.start()
+            await transport.close()
+
+    asyncio.run(main())
