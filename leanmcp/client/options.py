@@ -1,0 +1,94 @@
+"""The options of a client, looked at before they are used: each mistake is told where it was made.
+
+In: what the constructor was given. Out: nothing, or a TypeError that says what to give.
+Ours: an error tells how to mend the program.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any
+
+from ..types import DiscoverResult, Implementation
+from .cache import ResponseCache
+
+_AUTH_METHODS = ("headers", "challenged")
+
+
+def check_options(**given: Any) -> None:
+    """Refuse options that are none.
+
+    Args:
+        given: options of `Client` by name, as they were given.
+
+    Raises:
+        TypeError: one of them is of a wrong kind; the text never holds what may be a secret.
+    """
+    for name, value in given.items():
+        is_right, expected = _KINDS[name]
+        if value is None and name != "cache":
+            continue
+        if not is_right(value):
+            secret = name in ("headers", "auth")
+            shown = f"a {type(value).__name__}" if secret else f"{value!r:.100}"
+            raise TypeError(f"{name}={'...' if secret else shown}: give {expected}{f', not {shown}' if secret else ''}")
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str | os.PathLike) and bool(os.fspath(value))
+
+
+def _makes_gate(value: Any) -> bool:
+    """Return whether it is a Policy, Audit, Pins or ResultChecks, whose modules few clients load."""
+    return callable(getattr(value, "gate", None)) and not isinstance(value, type)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(name, str) and isinstance(text, str) for name, text in value.items()
+    )
+
+
+def _is_auth(value: Any) -> bool:
+    return not isinstance(value, type) and all(callable(getattr(value, name, None)) for name in _AUTH_METHODS)
+
+
+_KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "prior_discover": (
+        lambda value: isinstance(value, DiscoverResult),
+        "the DiscoverResult that `client.discover()` returned",
+    ),
+    "elicitation_callback": (callable, "a function: `async def answer(context, params) -> ElicitResult`"),
+    "input_callbacks": (
+        lambda value: isinstance(value, Mapping) and all(map(callable, value.values())),
+        "functions by method, {'sampling/createMessage': answer}",
+    ),
+    "capabilities": (lambda value: isinstance(value, Mapping), "a dict, such as {'extensions': {...}}"),
+    "notification_callback": (callable, "a function: `def told(method, params)`"),
+    "cache": (lambda value: isinstance(value, bool | ResponseCache), "True, False or a ResponseCache"),
+    "headers": (_texts, "a dict of texts, {'Authorization': 'Bearer ...'}"),
+    "auth": (
+        _is_auth,
+        "a provider of leanmcp.oauth, or an object with `headers` and `challenged`; for a token, "
+        "headers={'Authorization': 'Bearer ...'}",
+    ),
+    "client_info": (
+        lambda value: isinstance(value, Implementation),
+        "Implementation(name=..., version=...) of leanmcp.types",
+    ),
+    "on_call": (callable, "a function: `def on_call(tool, arguments)`, which returns True, False or a dict"),
+    "trust": (_makes_gate, "a Policy of leanmcp.client"),
+    "audit": (
+        lambda value: _is_path(value) or _makes_gate(value) or callable(value),
+        "a path, a function that takes records, or an Audit of leanmcp.client",
+    ),
+    "pin": (
+        lambda value: _is_path(value) or _makes_gate(value) or isinstance(value, MutableMapping),
+        "a path, a dict, or Pins of leanmcp.client",
+    ),
+    "check": (
+        lambda value: isinstance(value, bool) or _makes_gate(value),
+        "True, False or ResultChecks of leanmcp.client",
+    ),
+}
