@@ -1,0 +1,109 @@
+"""The `leanmcp` command: serve a file, and talk to any server from a shell.
+
+Data goes to standard output, everything else to standard error. Each command is a module with `add_options(parser)` and
+`run(options)`, which returns the exit code; modules that a command does not need are not imported.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from .faults import FAILED, INTERRUPTED, OK, USAGE, UsageError, proposal
+
+if TYPE_CHECKING:
+    from .options import Parser
+
+COMMANDS = {
+    "run": ("serving", "serve the server in a file"),
+    "list": ("listing", "show the tools, resources and prompts of a server"),
+    "call": ("calling", "call a tool"),
+    "read": ("reading", "read a resource"),
+    "prompt": ("prompting", "get the messages of a prompt"),
+    "discover": ("discovering", "show what a server is and can do"),
+    "complete": ("completing", "complete an argument of a prompt or a resource template"),
+    "listen": ("listening", "print what changes at a server, until Ctrl-C"),
+}
+"""By command: the module that holds it, and one line about it."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        code = _run(words)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except UsageError as error:
+        _complain(str(error))
+        return USAGE
+    except KeyboardInterrupt:
+        if sys.stderr.isatty():
+            print(file=sys.stderr)  # behind the ^C that the terminal shows
+        _complain("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:  # of `leanmcp call ... | head`
+        _drop_output()
+        return OK
+    except OSError as fault:
+        if words[:1] == ["run"]:
+            raise  # of the server
+        _drop_output()
+        _complain(f"the output cannot be written: {fault.strerror or fault}")
+        return FAILED
+
+
+def _drop_output() -> None:
+    """Have the end of the interpreter write what is left to nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _complain(text: str) -> None:
+    from .terminal import clean, failure
+
+    print(failure(clean(f"leanmcp: {text}"), sys.stderr), file=sys.stderr)
+
+
+def _run(words: list[str]) -> int:
+    name = words[0] if words else "--help"
+    if name not in COMMANDS:
+        if name in ("-V", "--version"):
+            print(f"leanmcp {__version__}")
+            return OK
+        if name in ("-h", "--help", "help") and len(words) < 2:
+            from .help import overview
+
+            print(overview(COMMANDS), file=sys.stdout if words else sys.stderr)
+            return OK if words else USAGE
+        if name != "help":
+            raise UsageError(_unknown(name))
+        words = [words[1], "--help"]
+        if words[0] not in COMMANDS:
+            raise UsageError(_unknown(words[0]))
+    parser, command = command_parser(words[0])
+    options = parser.parse_words(words[1:])
+    code: int = command.run(options)
+    return code
+
+
+def command_parser(name: str) -> tuple[Parser, Any]:
+    """Return the parser of a command, and its module."""
+    from importlib import import_module
+
+    from .options import Parser
+
+    module = import_module(f".{COMMANDS[name][0]}", __name__)
+    parser = Parser(name, COMMANDS[name][1])
+    module.add_options(parser)
+    return parser, module
+
+
+def _unknown(name: str) -> str:
+    if name.startswith("-"):
+        return f"unknown option {name!r}{proposal(name, ['--help', '--version'])}; options of a command follow it"
+    if os.path.exists(name):
+        return f"{name!r} is no command; did you mean `leanmcp run {name}` or `leanmcp list {name}`?"
+    return f"unknown command {name!r}{proposal(name, list(COMMANDS))}"

@@ -1,0 +1,89 @@
+"""`leanmcp call`: call a tool and print what it returns."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from .faults import FAILED, OK, UsageError, proposal
+from .options import Parser, add_arguments, add_output, add_target
+
+if TYPE_CHECKING:
+    from ..types import Tool
+    from .connection import Connection
+
+_EPILOG = """\
+arguments:
+  name=value      text where the tool wants text, else JSON: limit=5, tags='["a","b"]', or tags=a tags=b
+  name:=json      always JSON
+  name=@file      content of a file (- for standard input); @@ begins a text with an @
+  @file           a JSON object of arguments
+"""
+
+
+def add_options(parser: Parser) -> None:
+    """Declare what the command takes."""
+    add_target(parser, "TOOL [NAME=VALUE ...]", _EPILOG, "the server, the tool and its arguments")
+    add_arguments(parser)
+    add_output(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Call the tool."""
+    from .connection import conduct
+
+    return conduct(options, _check, _work)
+
+
+def _check(options: argparse.Namespace) -> None:
+    from .arguments import check_words
+
+    check_words(options)
+
+
+async def _work(connection: Connection) -> int:
+    from .arguments import tool_arguments
+    from .saving import Folder
+    from .showing import Shower
+
+    options, screen = connection.options, connection.screen
+    tool = await _tool(connection)
+    name = options.words[0]
+    arguments = tool_arguments(options, tool)
+    folder = None if options.output is None else Folder(options.output)
+    result = await connection.client.call_tool(name, arguments, progress_callback=screen.progress)
+    screen.clear()
+    shower = Shower(screen, folder, name)
+    if screen.json:
+        plain = shower.plain(result)
+        plain["isError"] = result.is_error  # which does not travel where it is false
+        members = ("content", "structuredContent", "isError", "_meta")
+        shown: dict[str, Any] = {member: plain[member] for member in members if member in plain}
+        screen.print_json(shown)
+    else:
+        shower.result(result)
+    return FAILED if result.is_error else OK
+
+
+async def _tool(connection: Connection) -> Tool | None:
+    """Return the definition of the tool that the command line names; None where the server lists none.
+
+    Raises:
+        UsageError: there is no such tool.
+    """
+    from ..errors import MethodNotFound
+
+    words = connection.options.words
+    names: list[str] = []
+    try:
+        async for tool in connection.client.tools():
+            if words and tool.name == words[0]:
+                return tool
+            names.append(tool.name)
+    except MethodNotFound:
+        if words:
+            return None
+    if not words:
+        raise UsageError(f"name a tool of {connection.server_name!r}: {', '.join(names) or '(it has none)'}")
+    hint = proposal(words[0], names) or "; it has no tools"
+    raise UsageError(f"no tool {words[0]!r} in {connection.target.name}{hint}")

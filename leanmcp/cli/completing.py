@@ -1,0 +1,63 @@
+"""`leanmcp complete`: values that would complete an argument."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from .faults import OK, UsageError
+from .options import Parser, add_target
+
+if TYPE_CHECKING:
+    from .connection import Connection
+
+_EPILOG = """\
+example:
+  leanmcp complete server.py review language=py code=x     what `language` could be, where `code` is settled
+"""
+
+
+def add_options(parser: Parser) -> None:
+    """Declare what the command takes."""
+    add_target(
+        parser,
+        "PROMPT|TEMPLATE NAME=START [OTHER=VALUE ...]",
+        _EPILOG,
+        "the server, a prompt or a resource template, the argument as far as it is typed, and others that are settled",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the values."""
+    from .connection import conduct
+
+    return conduct(options, _check, _work)
+
+
+def _check(options: argparse.Namespace) -> None:
+    if len(options.words) < 2:
+        raise UsageError("give a prompt or a resource template, and the argument to complete as name=start")
+    for word in options.words[1:]:
+        if "=" not in word[1:]:
+            raise UsageError(f"argument {word!r}: write name=start")
+
+
+async def _work(connection: Connection) -> int:
+    import msgspec
+
+    from ..types import PromptReference, ResourceTemplateReference
+
+    reference, first, *others = connection.options.words
+    name, _, value = first.partition("=")
+    about = ResourceTemplateReference(uri=reference) if "://" in reference else PromptReference(name=reference)
+    settled = {key: text for key, _, text in (word.partition("=") for word in others)}
+    result = await connection.client.complete(about, {"name": name, "value": value}, settled or None)
+    screen = connection.screen
+    if screen.json:
+        screen.print_json(msgspec.to_builtins(result.completion))
+        return OK
+    for text in result.completion.values:
+        screen.data(text)
+    if result.completion.has_more:
+        screen.note("there are more")
+    return OK

@@ -1,0 +1,82 @@
+"""`leanmcp prompt`: get the messages of a prompt."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from .faults import OK, UsageError, proposal
+from .options import Parser, add_arguments, add_output, add_target
+
+if TYPE_CHECKING:
+    from ..types import Prompt
+    from .connection import Connection
+
+_EPILOG = """\
+arguments:
+  name=value      text; name:=json for the text of a JSON value
+  name=@file      content of a file (- for standard input); @@ begins a text with an @
+"""
+
+
+def add_options(parser: Parser) -> None:
+    """Declare what the command takes."""
+    add_target(parser, "PROMPT [NAME=VALUE ...]", _EPILOG, "the server, the prompt and its arguments")
+    add_arguments(parser)
+    add_output(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Get the prompt."""
+    from .connection import conduct
+
+    return conduct(options, _check, _work)
+
+
+def _check(options: argparse.Namespace) -> None:
+    from .arguments import check_words
+
+    check_words(options)
+
+
+async def _work(connection: Connection) -> int:
+    from .arguments import prompt_arguments
+    from .saving import Folder
+    from .showing import Shower
+    from .terminal import strong
+
+    options, screen = connection.options, connection.screen
+    prompt = await _prompt(connection)
+    arguments = prompt_arguments(options, prompt)
+    folder = None if options.output is None else Folder(options.output)
+    result = await connection.client.get_prompt(options.words[0], arguments)
+    shower = Shower(screen, folder, options.words[0])
+    if screen.json:
+        shown: dict[str, Any] = {"messages": shower.plain(result.messages)}
+        shown |= {} if result.description is None else {"description": result.description}
+        shown |= {} if result.meta is None else {"_meta": result.meta}
+        screen.print_json(shown)
+        return OK
+    for message in result.messages:
+        screen.data_line(strong(f"{message.role}:", screen.out))
+        screen.data(shower.block(message.content))
+    return OK
+
+
+async def _prompt(connection: Connection) -> Prompt:
+    """Return the definition of the prompt that the command line names.
+
+    Raises:
+        UsageError: there is no such prompt.
+    """
+    from .listing import entries_of
+
+    words = connection.options.words
+    prompts = {prompt.name: prompt for prompt in await entries_of(connection, "prompts")}
+    if not words:
+        raise UsageError(f"name a prompt of {connection.server_name!r}: {', '.join(prompts) or '(it has none)'}")
+    if words[0] not in prompts:
+        hint = proposal(words[0], list(prompts)) or "; it has no prompts"
+        raise UsageError(f"no prompt {words[0]!r} in {connection.target.name}{hint}")
+    found: Prompt = prompts[words[0]]
+    return found
