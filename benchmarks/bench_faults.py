@@ -16,7 +16,7 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import faults_calls, faults_connections, faults_end, faults_stdio, report
+from benchmarks import faults_calls, faults_connections, faults_end, faults_listen, faults_stdio, report
 from benchmarks.faults_base import Options, Row, keep_to_other_cores, raise_descriptor_limit
 
 _HEADER = ("measure", "figure", "goal", "holds")
@@ -33,6 +33,9 @@ MEASURES: dict[str, Callable[[Options], Iterator[Row]]] = {
     "cancel": faults_calls.cancel,
     "boom": faults_calls.boom,
     "block": faults_calls.block,
+    "listen": faults_listen.streams,
+    "listen-stalled": faults_listen.stalled,
+    "listen-term": faults_listen.terminated,
     "term-load": faults_end.under_load,
     "term-slow": faults_end.with_slow_calls,
     "term-stuck": faults_end.with_stuck_clients,

@@ -1,4 +1,7 @@
-"""The floor of an HTTP server on uvloop: each piece of input is answered by the same octets. `floor_http.py PORT`."""
+"""The floor of an HTTP server on uvloop: each piece of input is answered by the same octets.
+
+`floor_http.py PORT [SIZE]`; SIZE is the length of the body, where it is not to be that of an echo.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,15 @@ BODY = (
     b'"structuredContent":{"result":"hello"},"isError":false,'
     b'"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"echo","version":"1.0"}}}}'
 )
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(BODY), BODY)
+
+
+def answer(size: int) -> bytes:
+    """Return the whole answer, its text filled up to a body of `size` octets; 0 leaves it as it is."""
+    body = BODY.replace(b'"text":"hello"', b'"text":"hello%s"' % (b"x" * max(0, size - len(BODY))), 1)
+    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+ANSWER = answer(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
 
 
 class Floor(asyncio.Protocol):

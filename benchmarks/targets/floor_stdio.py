@@ -1,4 +1,7 @@
-"""The floor of a stdio server: a line in, the same line out, one write each."""
+"""The floor of a stdio server: a line in, the same line out, one write each.
+
+`floor_stdio.py [SIZE]`; SIZE is the length of the line, where it is not to be that of an echo.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,11 @@ ANSWER = (
 
 def main() -> None:
     """Answer until end of input."""
+    size = int(sys.argv[1]) if len(sys.argv) > 1 else 0
+    answer = ANSWER.replace(b'"text":"hello"', b'"text":"hello%s"' % (b"x" * max(0, size - len(ANSWER))), 1)
     write, flush = sys.stdout.buffer.write, sys.stdout.buffer.flush
     for _ in sys.stdin.buffer:
-        write(ANSWER)
+        write(answer)
         flush()
 
 

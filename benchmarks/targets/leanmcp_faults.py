@@ -73,5 +73,26 @@ async def rows(count: int) -> list[dict[str, int]]:
     return [{"number": number, "square": number * number} for number in range(count)]
 
 
+@mcp.tool
+async def change(count: int) -> int:
+    """Change the list of tools `count` times, so to speak, a turn of the loop apart."""
+    for _ in range(count):
+        mcp.notify_tools_changed()
+        await asyncio.sleep(0)
+    return count
+
+
+@mcp.tool
+async def update(count: int, resources: int) -> int:
+    """Update so many resources in turn, `count` updates in all, 1,000 every 20 ms."""
+    for number in range(count):
+        mcp.notify_resource_updated(f"faults://resource/{number % resources}")
+        if number % 1000 == 999:
+            await asyncio.sleep(0.02)
+    return count
+
+
+mcp.declare("resources", {"subscribe": True})
+
 if __name__ == "__main__":
     mcp.run("http", port=0, drain=float(os.environ["FAULTS_DRAIN"]))
