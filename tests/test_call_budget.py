@@ -7,23 +7,30 @@ transport's write, the tool's body included.
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
+import pytest
 import uvloop
 
 from leanmcp import MCPServer
+from leanmcp.client import Client
 from leanmcp.limits import DEFAULT_LIMITS
+from leanmcp.server import CallNext, Extension, Outcome, Request
 from leanmcp.server.http_endpoint import HTTPEndpoint
 from leanmcp.server.line_endpoint import LineEndpoint
 from leanmcp.transports.http_server import HTTPServer
 from leanmcp.transports.stdio_server import LineServer, StandardStreams
 from tests.support.processes import call, encode, http
 
-HTTP_BUDGET = 30
-STDIO_BUDGET = 20
+HTTP_BUDGET = 22
+STDIO_BUDGET = 14
+IN_PROCESS_BUDGET = 25
+CHAIN = 4  # entries that any middleware costs a message
+MIDDLEWARE = 2  # and each of them, its own included
 
 mcp = MCPServer("budget")
 
@@ -43,6 +50,15 @@ class _Transport(asyncio.Transport):
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.written.append(bytes(data))
+
+
+@pytest.fixture(autouse=True)
+def no_collections() -> Iterator[None]:
+    """Keep the garbage collector still: what it finalizes and calls back would be counted, too."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 async def _entries(feed: Callable[[int], None], answered: Callable[[], int]) -> list[str]:
@@ -75,7 +91,7 @@ async def _until(condition: Callable[[], bool]) -> None:
 
 
 def test_http_call_stays_within_its_budget() -> None:
-    """Ours: at most 30 entries from data_received to the transport's write."""
+    """Ours: from data_received to the transport's write."""
 
     async def main() -> list[str]:
         endpoint = HTTPEndpoint(mcp)
@@ -97,7 +113,7 @@ def test_http_call_stays_within_its_budget() -> None:
 
 
 def test_stdio_call_stays_within_its_budget() -> None:
-    """Ours: at most 20 entries, the write of the batch included."""
+    """Ours: the write of the batch included."""
 
     async def main() -> list[str]:
         server = LineServer(DEFAULT_LIMITS, _no_streams())
@@ -114,6 +130,65 @@ def test_stdio_call_stays_within_its_budget() -> None:
     assert len(names) <= STDIO_BUDGET, names
 
 
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_middleware_costs_what_it_says(count: int) -> None:
+    """Ours: nothing where there is none; the numbers stand in `leanmcp.server.middleware`."""
+
+    async def main() -> int:
+        server = MCPServer("around", middleware=[_pass_on] * count, extensions=[_Declared()])
+        server.add_tool(echo)
+        answers: list[Any] = []
+        endpoint = LineEndpoint(server, answers.append)
+        lines = [encode(call("echo", {"text": "hi"}, number)) for number in range(11)]
+        return len(await _entries(lambda number: endpoint.receive(lines[number]), lambda: len(answers)))
+
+    async def plain() -> int:
+        answers: list[Any] = []
+        endpoint = LineEndpoint(mcp, answers.append)
+        lines = [encode(call("echo", {"text": "hi"}, number)) for number in range(11)]
+        return len(await _entries(lambda number: endpoint.receive(lines[number]), lambda: len(answers)))
+
+    own = count  # `_pass_on` stands in this file, whose functions are not counted
+    expected = CHAIN + MIDDLEWARE * count - own if count else 0
+    assert _run(main) - _run(plain) == expected
+
+
+class _Declared(Extension):
+    """An extension that leaves tools/call alone."""
+
+    identifier = "com.example/declared"
+
+
+async def _pass_on(request: Request, call_next: CallNext) -> Outcome:
+    return await call_next(request)
+
+
+def test_call_in_the_same_process_stays_within_its_budget() -> None:
+    """Ours: besides the tool's, from `call_tool` to its return."""
+
+    async def main() -> list[str]:
+        names: list[str] = []
+
+        def profile(frame: FrameType, event: str, _: Any) -> None:
+            if event == "call" and frame.f_code.co_filename != __file__:
+                names.append(frame.f_code.co_qualname)
+
+        async with Client(mcp) as client:
+            for _ in range(10):
+                await client.call_tool("echo", {"text": "hi"})
+            sys.setprofile(profile)
+            try:
+                result = await client.call_tool("echo", {"text": "hi"})
+            finally:
+                sys.setprofile(None)
+        assert result.structured_content == {"result": "hi"}
+        return names
+
+    names = _run(main)
+    assert any(name.endswith("call_tool") for name in names)
+    assert len(names) <= IN_PROCESS_BUDGET, names
+
+
 def _no_streams() -> StandardStreams:
     """Return streams that nothing reads or writes: this test feeds the protocol itself."""
     streams = StandardStreams.__new__(StandardStreams)
@@ -121,7 +196,6 @@ def _no_streams() -> StandardStreams:
     return streams
 
 
-def _run(main: Callable[[], Any]) -> list[str]:
+def _run(main: Callable[[], Any]) -> Any:
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        result: list[str] = runner.run(main())
-        return result
+        return runner.run(main())

@@ -158,6 +158,39 @@ def test_cors_may_name_origins(mcp: MCPServer, capfd: pytest.CaptureFixture[str]
     asyncio.run(main())
 
 
+@pytest.mark.parametrize(
+    ("fields", "options", "status"),
+    [
+        ({"host": "mcp.example:8000"}, {}, 421),
+        ({"host": "mcp.example:8000"}, {"allowed_hosts": ["mcp.example"]}, 200),
+        ({"host": "mcp.example:8000"}, {"allowed_hosts": ["mcp.example:8000"]}, 200),
+        ({"host": "mcp.example:8001"}, {"allowed_hosts": ["mcp.example:8000"]}, 421),
+        ({"host": "mcp.example.evil.example"}, {"allowed_hosts": ["mcp.example"]}, 421),
+        ({"host": "[::1]:8000"}, {}, 200),
+        ({"host": "[::1]:8000", "origin": "http://[::1]:8000"}, {}, 200),
+        ({"host": "[2001:db8::1]:8000"}, {}, 421),
+        ({"host": "[2001:db8::1]:8000"}, {"allowed_hosts": ["[2001:db8::1]"]}, 200),
+        ({"host": "mcp.example", "origin": "https://app.example"}, {"allowed_hosts": ["mcp.example"]}, 403),
+        ({"origin": "https://app.example"}, {"allowed_origins": ["https://app.example"]}, 200),
+        ({"origin": "https://app.example:444"}, {"allowed_origins": ["https://app.example"]}, 403),
+        ({"origin": "http://app.example"}, {"allowed_origins": ["https://app.example"]}, 403),
+        ({"origin": "https://app.example.evil.example"}, {"allowed_origins": ["https://app.example"]}, 403),
+        ({"host": "mcp.example"}, {"allowed_origins": ["http://mcp.example"]}, 421),
+    ],
+)
+def test_hosts_and_origins_may_be_allowed(
+    mcp: MCPServer, capfd: pytest.CaptureFixture[str], fields: Any, options: Any, status: int
+) -> None:
+    """Spec: basic/transports/streamable-http, "Security & Endpoint" 1; policy P9, by the options of `run`."""
+
+    async def main() -> None:
+        async with serving(mcp, capfd, **options) as port:
+            answer = await ask(port, http(call("echo", {"text": "x"}), connection="close", **fields))
+            assert answer.startswith(b"HTTP/1.1 %d " % status)
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize("host", ["256.1.1.1", "no-such-host.invalid"])
 def test_an_address_that_is_none_is_told_in_words(mcp: MCPServer, host: str) -> None:
     """Ours: BindError names it."""

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 from leanmcp import Context, Header, MCPServer, ToolError
 from leanmcp.types import AudioContent, ContentBlock, EmbeddedResource, ImageContent, TextContent, TextResourceContents
+from tests.conformance import fixture_listen, fixture_prompts, fixture_resources, fixture_rounds
 
 mcp = MCPServer("leanmcp-conformance", version="1.0.0")
 
@@ -144,6 +145,11 @@ async def json_schema_2020_12_tool(arguments: dict[str, Any]) -> str:
 def _note(uri: str) -> EmbeddedResource:
     return EmbeddedResource(resource=TextResourceContents(uri=uri, mime_type="text/plain", text="A short note."))
 
+
+fixture_listen.register(mcp)
+fixture_prompts.register(mcp)
+fixture_rounds.register(mcp)
+fixture_resources.register(mcp)
 
 if __name__ == "__main__":
     mcp.run("http")

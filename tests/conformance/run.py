@@ -47,6 +47,32 @@ SCENARIOS = (
     "http-header-validation",
     "http-custom-header-server-validation",
     "json-schema-2020-12",
+    "resources-list",
+    "resources-read-text",
+    "resources-read-binary",
+    "resources-templates-read",
+    "sep-2164-resource-not-found",
+    "caching",
+    "prompts-list",
+    "prompts-get-simple",
+    "prompts-get-with-args",
+    "prompts-get-embedded-resource",
+    "prompts-get-with-image",
+    "completion-complete",
+    "input-required-result-non-tool-request",
+    "input-required-result-basic-elicitation",
+    "input-required-result-basic-sampling",
+    "input-required-result-basic-list-roots",
+    "input-required-result-request-state",
+    "input-required-result-multiple-input-requests",
+    "input-required-result-multi-round",
+    "input-required-result-missing-input-response",
+    "input-required-result-result-type",
+    "input-required-result-unsupported-methods",
+    "input-required-result-tampered-state",
+    "input-required-result-capability-check",
+    "input-required-result-ignore-extra-params",
+    "input-required-result-validate-input",
 )
 # The suite counts its own outgoing messages under this check, so that it passes without any server.
 SELF_MADE = "wire-schema-valid"
@@ -80,12 +106,19 @@ class Verdict(NamedTuple):
 
 
 class Suite:
-    """The installed suite, pointed at one server."""
+    """The installed suite, pointed at one server or client.
 
-    def __init__(self, url: str, spec_version: str, output: Path, allowed_warnings: Sequence[str]) -> None:
+    Args:
+        leg: what is tested, as the suite's command line says it: `server --url URL` or `client --command COMMAND`.
+        spec_version: protocol revision.
+        output: takes the records.
+        allowed_warnings: names of checks that may warn.
+    """
+
+    def __init__(self, leg: Sequence[str], spec_version: str, output: Path, allowed_warnings: Sequence[str]) -> None:
         self._node = find_node()
         self._program = install("suite", f"{SUITE}@{SUITE_VERSION}") / SUITE / "dist" / "index.js"
-        self._url = url
+        self._leg = leg
         self._spec_version = spec_version
         self._output = output
         self._allowed_warnings = allowed_warnings
@@ -93,7 +126,7 @@ class Suite:
     def run(self, scenario: str) -> Verdict:
         """Run one scenario and judge the checks it recorded."""
         folder = Path(tempfile.mkdtemp(prefix=f"{scenario}-", dir=self._output))
-        command = [str(self._node), str(self._program), "server", "--url", self._url, "--scenario", scenario]
+        command = [str(self._node), str(self._program), *self._leg, "--scenario", scenario]
         command += ["--spec-version", self._spec_version, "--timeout", str(int(SCENARIO_TIMEOUT * 1000))]
         try:
             done = subprocess.run(
@@ -188,7 +221,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"no MCP server answers at {url}", file=sys.stderr)
             return 2
         try:
-            suite = Suite(url, options.spec_version, output, options.allow_warning)
+            suite = Suite(["server", "--url", url], options.spec_version, output, options.allow_warning)
         except CannotInstall as error:
             print(f"cannot install the suite: {error}", file=sys.stderr)
             return 2

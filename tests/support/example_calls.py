@@ -185,4 +185,19 @@ CALLS: dict[str, list[Call]] = {
         Call("show_basket", {"basket_id": "$basket_id"}, refused("is expired or unknown; create a new one")),
         Call("show_basket", {"basket_id": "bsk_guess"}, refused("is expired or unknown; create a new one")),
     ],
+    "ledger": [
+        Call("deposit", {"account": "anna", "amount": 500}, structured({"result": 500})),
+        Call("transfer", {"account": "anna", "to": "bert", "amount": 200}, structured({"result": 300})),
+        Call("transfer", {"account": "anna", "to": "bert", "amount": 400}, refused("anna has 300 cents only")),
+        Call("balance", {"account": "bert"}, structured({"result": 200})),
+        Call("deposit", {"account": "anna", "amount": 0}, refused("amount: Input should be greater than or equal to")),
+    ],
+    "guarded": [
+        Call("whoami", {}, said("guest")),
+        Call("trace", {}, said("none")),
+    ],
+    "search": [
+        Call("search_books", {"query": "dune"}, structured({"result": ["Dune", "Dune Messiah"]})),
+        Call("search_books", {"query": ""}, refused("query: String should have at least 1 character")),
+    ],
 }

@@ -22,10 +22,13 @@ class Lines:
     def __init__(self, mcp: MCPServer) -> None:
         self.endpoint = LineEndpoint(mcp, self._sent)
         self.messages: list[dict[str, Any]] = []
+        self.octets: list[bytes] = []
+        """The same, as they were sent."""
         self._news = asyncio.Event()
 
     def _sent(self, segments: Segments) -> None:
-        self.messages.append(read(b"".join(segments)))
+        self.octets.append(b"".join(segments))
+        self.messages.append(read(self.octets[-1]))
         self._news.set()
 
     def send(self, *messages: dict[str, Any]) -> Lines:

@@ -58,7 +58,8 @@ def http(message: dict[str, Any] | bytes, *, host: str = "127.0.0.1", path: str 
     }
     if isinstance(message, dict):
         headers["mcp-method"] = message["method"]
-        name = message.get("params", {}).get("name")
+        params = message.get("params", {})
+        name = params.get("uri") if message["method"] == "resources/read" else params.get("name")
         if name is not None:
             headers["mcp-name"] = name
     headers |= {name.replace("_", "-"): value for name, value in fields.items()}
@@ -81,7 +82,7 @@ def http_server(target: str | Path, *options: str, **variables: str) -> Iterator
             raise AssertionError(f"the server did not start: {started}")
         yield HTTPProcess(process, int(match[1]), started)
     finally:
-        _end(process)
+        end(process)
 
 
 class HTTPProcess:
@@ -117,15 +118,15 @@ def stdio_server(target: str | Path, **variables: str) -> Iterator[subprocess.Po
     try:
         yield process
     finally:
-        _end(process)
+        end(process)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end(process: subprocess.Popen[bytes], patience: float = 1.0) -> None:
     """End a server the way its host does, so that it can write what it measured; kill one that does not end."""
     if process.poll() is None:
         process.terminate()
     try:
-        process.communicate(timeout=1.0)
+        process.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate(timeout=DEADLINE)

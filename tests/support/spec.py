@@ -6,6 +6,7 @@ about it skip.
 
 from __future__ import annotations
 
+import base64
 import functools
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,25 @@ RESULTS = {
     "server/discover": "DiscoverResultResponse",
     "tools/list": "ListToolsResultResponse",
     "tools/call": "CallToolResultResponse",
+    "subscriptions/listen": "SubscriptionsListenResultResponse",
+    "resources/list": "ListResourcesResultResponse",
+    "resources/templates/list": "ListResourceTemplatesResultResponse",
+    "resources/read": "ReadResourceResultResponse",
+    "prompts/list": "ListPromptsResultResponse",
+    "prompts/get": "GetPromptResultResponse",
+    "completion/complete": "CompleteResultResponse",
 }
-MEMBERS = {"supportedVersions": "server/discover", "tools": "tools/list", "content": "tools/call"}
+MEMBERS = {
+    "supportedVersions": "server/discover",
+    "tools": "tools/list",
+    "content": "tools/call",
+    "resources": "resources/list",
+    "resourceTemplates": "resources/templates/list",
+    "contents": "resources/read",
+    "prompts": "prompts/list",
+    "messages": "prompts/get",
+    "completion": "completion/complete",
+}
 ERRORS = {
     -32020: "HeaderMismatchError",
     -32021: "MissingRequiredClientCapabilityError",
@@ -38,10 +56,19 @@ ERRORS = {
 
 
 @functools.cache
+def _definitions() -> Any:
+    return msgspec.json.decode((FOLDER / "schema.json").read_bytes())["$defs"]
+
+
+def definition(name: str) -> Any:
+    """Return one definition of the schema."""
+    return _definitions()[name]
+
+
+@functools.cache
 def validator(name: str) -> Any:
     """Return a validator of one definition of the schema."""
-    schema = msgspec.json.decode((FOLDER / "schema.json").read_bytes())
-    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": schema["$defs"]})
+    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": _definitions()})
 
 
 def check_response(message: dict[str, Any], method: str | None = None) -> dict[str, Any]:
@@ -50,6 +77,7 @@ def check_response(message: dict[str, Any], method: str | None = None) -> dict[s
     Raises:
         jsonschema.ValidationError: it does not fit.
     """
+    _check_beyond_the_schema(message)
     if not AVAILABLE:
         return message
     validator("JSONRPCResponse").validate(message)
@@ -61,12 +89,45 @@ def check_response(message: dict[str, Any], method: str | None = None) -> dict[s
             validator("Error").validate(message["error"])
             validator(error or "Error").validate(message["error"])
     else:
-        validator(RESULTS[method or _method_of(message["result"])]).validate(message)
+        result = message["result"]
+        if result.get("resultType") == "input_required":
+            validator("InputRequiredResult").validate(result)
+            assert result.keys() & {"inputRequests", "requestState"}, "nothing to answer, and nothing to come back with"
+            return message
+        name = RESULTS[method or _method_of(result)]
+        validator(name).validate(message)
+        # The response's schema takes InputRequiredResult too, and that takes any object with a `resultType`.
+        validator(name.removesuffix("Response")).validate(result)
     return message
+
+
+def _check_beyond_the_schema(message: dict[str, Any]) -> None:
+    """Hold a response against what the specification says in words, or as a `format`.
+
+    Spec: basic/index, "Error Codes"; schema, `format: byte` of what is base64.
+    """
+    if "error" in message:
+        code = message["error"]["code"]
+        assert code not in (-32002, -32042), "a code of an earlier version"
+        assert code in ERRORS or not -32099 <= code <= -32020, "a reserved code"
+        return
+    found: list[Any] = [message["result"]]
+    for value in found:
+        if isinstance(value, dict):
+            if value.get("type") in ("image", "audio"):
+                base64.b64decode(value["data"], validate=True)
+            if isinstance(value.get("blob"), str) and "uri" in value:
+                base64.b64decode(value["blob"], validate=True)
+            # What a tool calls `structuredContent` is its own, and so is `_meta`.
+            found += [inner for name, inner in value.items() if name not in ("structuredContent", "_meta")]
+        elif isinstance(value, list):
+            found += value
 
 
 def _method_of(result: dict[str, Any]) -> str:
     """Return the method that a result answers, told by the member that only its results have."""
+    if result.keys() == {"resultType", "_meta"} and "io.modelcontextprotocol/subscriptionId" in result["_meta"]:
+        return "subscriptions/listen"
     return next(method for member, method in MEMBERS.items() if member in result)
 
 

@@ -12,14 +12,16 @@ import pytest
 from leanmcp import run
 from tests.conformance.node import CannotInstall, find_node, install
 from tests.support.processes import ROOT, environment
-from tests.typing import user_server
+from tests.typing import user_client, user_server
 
 USER_SERVER = ROOT / "tests" / "typing" / "user_server.py"
+PROGRAMS = [USER_SERVER, USER_SERVER.with_name("user_features.py"), USER_SERVER.with_name("user_client.py")]
 PYRIGHT = "pyright@1.1.406"
 PYRIGHT_NODE_MAJOR = 14
 CHECK_TIMEOUT = 120.0  # seconds; mypy without its cache reads the whole project
 
 USES = """
+from leanmcp import Client
 from tests.typing.user_server import Book, Shelf, baskets, empty_brackets, mcp, options, plain
 
 reveal_type(plain)
@@ -36,6 +38,8 @@ MISTAKES = {
     'mcp.tool(nullable="type")': "overload",
     "mcp.tool(extra_args='drop')": "tool",
     'type(mcp)("x", nullable="none")': "none",
+    'mcp.resource("x://y", ttl=5)': "ttl",
+    "Client(mcp, timeout=5)": "timeout",
 }
 
 
@@ -63,8 +67,8 @@ def complaints(output: str, file: Path) -> list[str]:
 def test_mypy_is_silent_about_right_code_and_names_each_mistake(uses: Path) -> None:
     """Ours: decorators keep signatures, options are typed; `mypy --strict`."""
     pytest.importorskip("mypy", reason="mypy is not installed")
-    output = check(sys.executable, "-m", "mypy", "--strict", str(USER_SERVER), str(uses))
-    assert complaints(output, USER_SERVER) == []
+    output = check(sys.executable, "-m", "mypy", "--strict", *map(str, PROGRAMS), str(uses))
+    assert [complaints(output, program) for program in PROGRAMS] == [[]] * len(PROGRAMS)
     for signature in ("def (a: int, b: int =) -> int", "def (query: str, region: str, genre:", "dict[str, int]"):
         assert f'Revealed type is "{signature}' in output
     assert '"def (self: tests.typing.user_server.Shelf, genre: tests.typing.user_server.Genre) -> int"' in output
@@ -77,8 +81,8 @@ def test_pyright_is_silent_about_right_code_and_names_each_mistake(uses: Path) -
         pyright = [str(find_node(PYRIGHT_NODE_MAJOR)), str(install("pyright", PYRIGHT) / "pyright" / "index.js")]
     except CannotInstall as error:
         pytest.skip(f"no pyright: {error}")
-    output = check(*pyright, "--pythonpath", sys.executable, str(USER_SERVER), str(uses))
-    assert complaints(output, USER_SERVER) == []
+    output = check(*pyright, "--pythonpath", sys.executable, *map(str, PROGRAMS), str(uses))
+    assert [complaints(output, program) for program in PROGRAMS] == [[]] * len(PROGRAMS)
     for signature in (
         "(a: int, b: int = 1) -> int",
         "(query: ",
@@ -107,3 +111,11 @@ def test_the_server_of_the_type_checkers_runs() -> None:
     arguments = {"query": "q", "region": "r", "limit": 2}
     result = asyncio.run(run.request(user_server.mcp, "tools/call", {"name": "everything", "arguments": arguments}))
     assert result["result"]["structuredContent"] == {"result": ["q", "r"]}
+
+
+def test_the_client_of_the_type_checkers_runs() -> None:
+    """Ours: the same; it calls the server of `user_features`, in this process."""
+    said = asyncio.run(user_client.main())
+    assert said[:6] == ["2 front for Faust", "9 to 18", "2 front for Faust", "user", "bugs", "None"]
+    assert {"one.reserve", "two.ping", "library://hours", "http://127.0.0.1:9/mcp None"} <= set(said)
+    assert user_client.waiting() == ["count_slowly", "2 front for Faust", "library://hours", "ToolsListChanged"]
