@@ -43,7 +43,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0, help="of each measurement")
     options = parser.parse_args()
     if options.child:
-        print(json.dumps(uvloop.run(_measured(*options.child, options.seconds))))
+        client, way, target = options.child
+        print(json.dumps(uvloop.run(_measured(client, way, target, options.seconds))))
         return
     rounds, seconds = (1, 0.5) if options.quick else (3, options.seconds)
     missing = [name for name in CLIENTS if importlib.util.find_spec(name) is None]
@@ -125,12 +126,12 @@ def _client(client: str, way: str, target: str) -> Any:
         command = ["-m", "leanmcp", "run", target]
         return package.Client(package.StdioServerParameters(command=sys.executable, args=command, env=environment()))
     server = importlib.import_module(f"{client}.server").MCPServer("echo")
-
-    @server.tool()
-    async def echo(text: str) -> str:
-        return text
-
+    server.add_tool(_echo, name="echo")
     return package.Client(server)
+
+
+async def _echo(text: str) -> str:
+    return text
 
 
 if __name__ == "__main__":
