@@ -125,7 +125,7 @@ class Suite:
 
     def run(self, scenario: str) -> Verdict:
         """Run one scenario and judge the checks it recorded."""
-        folder = Path(tempfile.mkdtemp(prefix=f"{scenario}-", dir=self._output))
+        folder = Path(tempfile.mkdtemp(prefix=scenario.replace("/", "-") + "-", dir=self._output))
         command = [str(self._node), str(self._program), *self._leg, "--scenario", scenario]
         command += ["--spec-version", self._spec_version, "--timeout", str(int(SCENARIO_TIMEOUT * 1000))]
         try:

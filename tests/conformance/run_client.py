@@ -20,6 +20,22 @@ from tests.conformance.node import CannotInstall  # noqa: E402  a script finds t
 from tests.conformance.run import Suite, report  # noqa: E402
 
 PROGRAM = Path(__file__).with_name("client.py")
+AUTHORIZATION = (
+    "auth/metadata-default",
+    "auth/metadata-var1",
+    "auth/metadata-var2",
+    "auth/metadata-var3",
+    "auth/basic-cimd",
+    "auth/scope-from-www-authenticate",
+    "auth/scope-from-scopes-supported",
+    "auth/scope-omitted-when-undefined",
+    "auth/scope-step-up",
+    "auth/scope-retry-limit",
+    "auth/token-endpoint-auth-basic",
+    "auth/token-endpoint-auth-post",
+    "auth/token-endpoint-auth-none",
+    "auth/pre-registration",
+)
 SCENARIOS = {
     "2026-07-28": (
         "tools_call",
@@ -30,6 +46,18 @@ SCENARIOS = {
         "json-schema-ref-no-deref",
         "json-schema-2020-12-preservation",
         "sep-2322-client-request-state",
+        *AUTHORIZATION,
+        "auth/resource-mismatch",
+        "auth/offline-access-scope",
+        "auth/offline-access-not-supported",
+        "auth/authorization-server-migration",
+        "auth/iss-supported",
+        "auth/iss-not-advertised",
+        "auth/iss-supported-missing",
+        "auth/iss-wrong-issuer",
+        "auth/iss-unexpected",
+        "auth/iss-normalized",
+        "auth/metadata-issuer-mismatch",
     ),
     "2025-11-25": (
         "initialize",
@@ -37,6 +65,7 @@ SCENARIOS = {
         "elicitation-sep1034-client-defaults",
         "sse-retry",
         "json-schema-2020-12-preservation",
+        *AUTHORIZATION,
     ),
 }
 

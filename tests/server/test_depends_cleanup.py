@@ -222,7 +222,7 @@ def test_a_thread_that_enters_after_the_end_is_cleaned_up(mcp: MCPServer) -> Non
 
     [answer] = call_once(mcp, "tool").messages
     assert "did not finish" in text_of(answer)
-    assert slow.begun.is_set()
+    assert slow.begun.wait(DEADLINE)
     assert not slow.entered.is_set()
     slow.release.set()
     assert slow.closed.wait(DEADLINE)
