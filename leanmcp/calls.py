@@ -1,17 +1,34 @@
-"""Calls that take their time, on every transport: what a stream is, and how a running call is ended.
+"""Calls on every transport: how one is started, how it is ended, and what a stream is.
 
-In: a running task, or the outlet of a transport. Out: the end of the one, the messages of the other.
+In: the coroutine of a call, its task, or the outlet of a transport. Out: the task of a call that goes on, its end, the
+messages of a stream.
 Spec 2026-07-28: basic/patterns/cancellation; basic/patterns/subscriptions.
+
+A task costs more than all that a small call does between its bytes: it is made, queued, and run a turn of the loop
+later. So the first step of a call runs at once, with a spare task standing in as the current one; most calls end in
+it. One that waits for something is handed to that very task: what it took hold of in its first step, as
+`asyncio.timeout` and `asyncio.TaskGroup` do, is what carries it on and what cancels it.
+The spare task of calls that end in their first step stays one and the same, until one of them has kept it, named it,
+or cancelled it: nothing of that may reach the next. Weak references are not counted: a `WeakKeyDictionary` of tasks
+may show such a call what another one has left.
+Python: "Extending asyncio", "Task lifetime support" (`_enter_task`, `_leave_task`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Hashable
+from abc import abstractmethod
+from asyncio.tasks import _enter_task, _leave_task
+from collections.abc import Callable, Coroutine, Generator, Hashable
+from contextvars import Context, copy_context
+from sys import getrefcount
 from typing import Any, Protocol
 
 from .logs import logger
+
+Call = Coroutine[Any, Any, None]
+_NAME = "leanmcp call"
 
 
 class Outlet(Protocol):
@@ -30,21 +47,22 @@ class Stream:
 
     __slots__ = ()
 
+    # Abstract for type checkers only: the isinstance() of an ABCMeta is a Python function, and answers are told by it.
+    @abstractmethod
     def open(self, outlet: Outlet) -> list[bytes]:
         """Return the first message, in segments; others follow through `outlet`, in later turns of the loop."""
-        raise NotImplementedError
 
+    @abstractmethod
     def resume(self) -> None:
         """Go on: the client has read what it was behind with."""
-        raise NotImplementedError
 
+    @abstractmethod
     def end(self) -> list[list[bytes]]:
         """Return the last messages, the response among them; nothing is sent from then on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of everything: the client has left. A second time does nothing."""
-        raise NotImplementedError
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -60,6 +78,185 @@ def key_of(function: Callable[..., Any]) -> Hashable:
     except TypeError:
         return id(function)
     return function
+
+
+# --- the start ----------------------------------------------------------------------------------------------------
+
+
+class Starter:
+    """Starts the calls of one loop.
+
+    Attributes:
+        task: the spare task, which is the current one while `start` runs the first step of a call; None before there
+            was a call, and for the turn of the loop after a call has taken it.
+    """
+
+    __slots__ = ("_loop", "_spare", "task")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._spare: _Spare | None = None
+        self.task: _Spare | None = None
+
+    def start(self, call: Call) -> asyncio.Task[None] | None:
+        """Run the first step of `call` and return the task in which it goes on, None where it has ended.
+
+        What it raises is raised here, but for CancelledError.
+        """
+        task = self.task
+        if task is None:
+            return self._start_later(call)
+        try:
+            _enter_task(self._loop, task)
+        except RuntimeError:  # within another task, which stays the current one
+            return self._make_task(call)
+        context = copy_context()
+        task.holders = task.holders or getrefcount(task)
+        try:
+            awaited = context.run(call.send, None)
+        except (StopIteration, asyncio.CancelledError):
+            if getrefcount(task) != task.holders:  # whoever has kept it must not meet another call in it
+                self._retire(task)
+            return None
+        except BaseException:
+            self._retire(task)
+            raise
+        finally:
+            _leave_task(self._loop, task)
+        self._spare = self.task = None
+        task.take(_Rest(call, context, awaited))
+        return task
+
+    def _start_later(self, call: Call) -> asyncio.Task[None] | None:
+        """Start `call` the usual way, and have a spare task for those that follow."""
+        loop = self._loop
+        # Within a task there is no use for it; and who has made a task factory wants to see the tasks of all calls.
+        if self._spare is None and asyncio.current_task(loop) is None and loop.get_task_factory() is None:
+            self._spare = _Spare(self, loop)
+        return self._make_task(call)
+
+    def _make_task(self, call: Call) -> asyncio.Task[None] | None:
+        task = self._loop.create_task(call, name=_NAME)
+        return None if task.done() else task  # `asyncio.eager_task_factory` has run it
+
+    def _retire(self, task: _Spare) -> None:
+        """Let a spare task end with the call that it stood in for."""
+        self.lose(task)
+        task.take(None)
+
+    def lose(self, task: _Spare) -> None:
+        """Use a spare task no more."""
+        if self._spare is task:
+            self._spare = self.task = None
+
+    def close(self) -> None:
+        """Let go of the spare task."""
+        if self._spare is not None:
+            self._spare.cancel()
+
+
+class _Spare(asyncio.Task[None]):
+    """A task that waits for the rest of a call.
+
+    Args:
+        starter: which is told when it waits: only a task that has begun can stand in as the current one.
+        loop: of the starter.
+
+    Attributes:
+        holders: references to it while nobody has kept it; 0 before the first call, negative once it shows what a call
+            has done to it.
+    """
+
+    __slots__ = ("_given", "_rest", "_starter", "holders")
+
+    def __init__(self, starter: Starter, loop: asyncio.AbstractEventLoop) -> None:
+        self._starter = starter
+        self._rest: _Rest | None = None
+        self._given: asyncio.Future[None] = loop.create_future()
+        self.holders = 0
+        super().__init__(self._wait(), loop=loop, name=_NAME)
+
+    def take(self, rest: _Rest | None) -> None:
+        """Go on with a call in the next turn of the loop, or end."""
+        self._rest = rest
+        if not self._given.done():
+            self._given.set_result(None)
+
+    def cancel(self, msg: Any = None) -> bool:
+        self.holders = -1
+        self._starter.lose(self)
+        return super().cancel(msg)
+
+    def add_done_callback(self, callback: Callable[[Any], object], /, *, context: Context | None = None) -> None:
+        self.holders = -1
+        super().add_done_callback(callback, context=context)
+
+    def set_name(self, value: object, /) -> None:
+        self.holders = -1
+        super().set_name(value)
+
+    async def _wait(self) -> None:
+        if self._starter._spare is self:
+            self._starter.task = self
+        try:
+            await self._given
+        except asyncio.CancelledError as error:
+            if self._rest is None:
+                return
+            self._rest.cancel(error)
+        rest = self._rest
+        del self  # what ends the call would hold this frame, and be held by the task
+        if rest is not None:
+            await rest
+
+
+class _Rest:
+    """What is left of a call behind its first step.
+
+    Args:
+        call: suspended.
+        context: that it runs in.
+        awaited: what it waits for; None, as of `asyncio.sleep(0)`, for the next turn of the loop.
+    """
+
+    __slots__ = ("_awaited", "_call", "_context", "_fault", "_is_future")
+
+    def __init__(self, call: Call, context: Context, awaited: Any) -> None:
+        self._call = call
+        self._context = context
+        self._awaited = awaited
+        self._is_future = bool(getattr(awaited, "_asyncio_future_blocking", None))
+        self._fault: BaseException | None = None
+
+    def cancel(self, error: asyncio.CancelledError) -> None:
+        """Cancel it before it goes on: what it waits for, as a task does, or else itself."""
+        if not self._is_future or not self._awaited.cancel(*error.args):
+            self._fault = error
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        awaited, fault = self._awaited, self._fault
+        self._awaited = self._fault = None  # neither must be held by the frames that it holds itself
+        if self._is_future:
+            awaited._asyncio_future_blocking = True  # as it was when it was awaited; others wait for it, too
+        while True:
+            try:
+                if fault is None:
+                    yield awaited
+            except BaseException as error:
+                fault = error
+            awaited = None
+            try:
+                if fault is None:
+                    awaited = self._context.run(self._call.send, None)
+                else:
+                    awaited = self._context.run(self._call.throw, fault)
+            except StopIteration:
+                return
+            finally:
+                fault = None
+
+
+# --- the end ------------------------------------------------------------------------------------------------------
 
 
 def end_call(task: asyncio.Task[Any], grace: float) -> None:

@@ -8,6 +8,8 @@ lenient in another way, and the difference hides requests.
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from ..limits import DEFAULT_LIMITS, Limits
 from .http11_body import ChunkedBody, SizedBody
 from .http11_grammar import HTTPError
@@ -20,17 +22,13 @@ IDLE, HEAD, BODY = range(3)
 _HEAD_END = b"\r\n\r\n"
 _MAX_KNOWN_HEAD = 4096  # bytes; what an idle reader keeps of its last request
 _MAX_KNOWN_HEADS = 64  # of all readers that share them
-_new = object.__new__  # `Request(...)` would cost a function entry per request
 
 
-class Request:
+class Request(Struct):
     """A whole request: its head, and its body without transfer coding."""
 
-    __slots__ = ("body", "head")
-
-    def __init__(self, head: Head, body: bytes) -> None:
-        self.head = head
-        self.body = body
+    head: Head
+    body: bytes
 
 
 class RequestReader:
@@ -100,10 +98,7 @@ class RequestReader:
             HTTPError: answer it after the requests returned before, close, run nothing further.
         """
         if len(data) == self._known_size and self.phase == IDLE and data.startswith(self._known_head):
-            request: Request = _new(Request)
-            request.head = self._known
-            request.body = data[len(self._known_head) :]
-            return request
+            return Request(self._known, data[len(self._known_head) :])
         if self.phase == IDLE:
             self._data = data
         else:
@@ -177,9 +172,7 @@ class RequestReader:
             body_end = end + (head.content_length or 0)
             if body_end > len(data):
                 return self._begin_body(head, SizedBody(body_end - end))
-            request: Request = _new(Request)
-            request.head = head
-            request.body = bytes(data[end:body_end])
+            request = Request(head, bytes(data[end:body_end]))
             if body_end == len(data):
                 self._data = b""
                 self._position = 0

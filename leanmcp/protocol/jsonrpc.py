@@ -7,6 +7,7 @@ Ids keep type and value. Spec 2026-07-28: basic/index, "Messages".
 from __future__ import annotations
 
 from itertools import accumulate
+from json import JSONDecodeError  # noqa: F401  orjson crashes where a user's json.py hides it
 from typing import Any, Literal
 
 import msgspec

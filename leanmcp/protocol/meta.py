@@ -6,7 +6,7 @@ Spec 2026-07-28: basic/index, "`_meta`"; basic/versioning, "Protocol Version Neg
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -195,16 +195,31 @@ LEGACY_METHODS = {
 }
 
 
-def method_not_found(method: str) -> MethodNotFound:
-    """Return the error for a method that is not served.
+def method_not_found(method: str, served: Iterable[str] = ()) -> MethodNotFound:
+    """Return the error for a method that is not served, with the one of those served that was probably meant.
 
     To a legacy client it names our versions: it has no way to fall forward, and shows the text to its user
     (basic/versioning, "Backward Compatibility").
     """
     if method not in LEGACY_METHODS:
-        return MethodNotFound(f"Method not found: {method[:100]!r}")
+        from ..mistyped import did_you_mean  # of mistakes only
+
+        return MethodNotFound(f"Method not found: {method[:100]!r}{did_you_mean(method, served)}")
     return MethodNotFound(
         f"Method not found: {method!r} belongs to older protocol versions; this server speaks "
         f"{', '.join(MODERN_VERSIONS)}, where each request carries its metadata in params._meta, without a handshake",
         {"supported": list(MODERN_VERSIONS)},
     )
+
+
+class _MetaOnly(msgspec.Struct):
+    meta: dict[str, Any] = msgspec.field(name="_meta")
+
+
+class _Message(msgspec.Struct):
+    """A request, read for nothing but its `_meta`."""
+
+    params: _MetaOnly
+
+
+decode_meta = msgspec.json.Decoder(_Message).decode

@@ -6,6 +6,7 @@ RFC 9110 8.6.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
@@ -23,25 +24,26 @@ class Lazy:
 
     __slots__ = ()
 
+    # Abstract for type checkers only: the isinstance() of an ABCMeta is a Python function, and answers are told by it.
+    @abstractmethod
     def __len__(self) -> int:
         """Return how many bytes it gives."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def read(self) -> bytes:
         """Return the next piece, empty at the end.
 
         Raises:
             OSError: the rest cannot be read, or is not of the length that was announced: the answer must be cut off.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def whole(self) -> bytes:
         """Return all of it at once, without an end to what `read` gives; for those who look into an answer.
 
         Raises:
             OSError: as `read`.
         """
-        raise NotImplementedError
 
 
 def joined(segments: Segments) -> bytes:

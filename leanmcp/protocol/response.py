@@ -9,6 +9,8 @@ from __future__ import annotations
 import time
 from http import HTTPStatus
 
+import msgspec
+
 from ..calls import Stream
 from .jsonrpc import Segments
 
@@ -18,7 +20,7 @@ RETRY_LATER = b"Retry-After: 1\r\n"
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-class Response:
+class Response(msgspec.Struct):
     """An answer that is complete: status, body segments and the fields that differ from answer to answer.
 
     Args:
@@ -29,16 +31,11 @@ class Response:
         close: whether the connection ends with this answer.
     """
 
-    __slots__ = ("body", "close", "content_type", "fields", "status")
-
-    def __init__(
-        self, status: int, body: Segments, content_type: bytes = JSON, fields: bytes = b"", close: bool = False
-    ) -> None:
-        self.status = status
-        self.body = body
-        self.content_type = content_type
-        self.fields = fields
-        self.close = close
+    status: int
+    body: Segments
+    content_type: bytes = JSON
+    fields: bytes = b""
+    close: bool = False
 
 
 class EventStream:
@@ -62,11 +59,21 @@ _MAX_KEPT = 64
 class HeadEncoder:
     """Encodes response heads; everything up to the length is kept for a second, because `Date` is."""
 
-    __slots__ = ("_expires", "_kept")
+    __slots__ = ("_expires", "_kept", "_plain", "_plain_expires")
 
     def __init__(self) -> None:
         self._kept: dict[tuple[int, bytes, bytes, bool], bytes] = {}
         self._expires = 0.0
+        self._plain = b""
+        self._plain_expires = 0.0
+
+    def encode_plain(self, body: bytes) -> bytes:
+        """Return the whole answer with status 200 and JSON as its body, on a connection that stays open."""
+        now = time.time()
+        if now >= self._plain_expires:
+            self._plain_expires = float(int(now) + 1)
+            self._plain = self._start(Response(200, []), False, now) + b"Content-Length: %d\r\n\r\n%b"
+        return self._plain % (len(body), body)
 
     def encode(self, response: Response, length: int, close: bool) -> bytes:
         """Return the head of `response` for a body of `length` bytes, ended by the empty line."""

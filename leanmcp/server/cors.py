@@ -26,6 +26,8 @@ _MAX_AGE = b"7200"  # seconds; what browsers keep a preflight answer for at most
 class CORSEndpoint(HTTPEndpoint):
     """Answers web pages of the allowed origins; pages of other origins are refused as ever (403)."""
 
+    _direct = False
+
     def admit(self, head: Head) -> Response | None:
         """Return the refusal of a request whose body need not be read, or the answer to a preflight, or None."""
         refusal = super().admit(head)

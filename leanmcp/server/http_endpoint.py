@@ -42,7 +42,7 @@ _any_params = msgspec.json.Decoder(Params)
 class Plan:
     """What the head of a request says, checked as far as a head can be."""
 
-    __slots__ = ("calls", "fault", "listens", "method", "name", "refusal", "sse", "streams", "version")
+    __slots__ = ("calls", "direct", "fault", "listens", "method", "name", "refusal", "sse", "streams", "version")
 
     def __init__(self) -> None:
         self.refusal: Response | None = None
@@ -53,6 +53,8 @@ class Plan:
         """What is wrong with the mirrored headers by themselves; a text: an exception would keep requests alive."""
         self.calls = False
         """Whether the head announces a tools/call that is right as far as a head can be."""
+        self.direct = False
+        """Whether the result of such a call is the answer as it is."""
         self.sse = False
         """Whether the client takes nothing but event streams."""
         self.listens = False
@@ -71,6 +73,9 @@ class HTTPEndpoint:
         json_response: never answer with an event stream, except to a client that accepts nothing else; subscriptions
             have no other form, and keep it.
     """
+
+    _direct = True
+    """Whether nothing is added to answers."""
 
     def __init__(
         self, server: MCPServer, path: str = "/mcp", rule: HostRule | None = None, *, json_response: bool = False
@@ -102,6 +107,7 @@ class HTTPEndpoint:
                 plan.sse = "text/event-stream" in accept and not any(kind in accept for kind in _JSON_TYPES)
                 plan.listens = "text/event-stream" in accept or "*/*" in accept
                 plan.streams = plan.listens and not self._json_response
+                plan.direct = self._direct and not plan.sse
         return plan
 
     def _refusal(self, head: Head) -> Response | None:
@@ -158,27 +164,25 @@ class HTTPEndpoint:
 
     # --- the whole request --------------------------------------------------------------------------------------------
 
-    def respond(
-        self, request: Request, channel: Channel
-    ) -> Response | Coroutine[Any, Any, Response | EventStream] | EventStream:
+    def respond(self, request: Request, channel: Channel) -> Response | Coroutine[Any, Any, Any] | EventStream:
         """Return the answer to `request`, a coroutine that gives it once the tool has run, or one that goes on.
 
         `channel` takes notifications before the answer, where the client accepts an event stream.
         """
         head = request.head
         plan = head.plan
-        if not isinstance(plan, Plan):
+        if type(plan) is not Plan:
             plan = self._plan(head)
-        if plan.refusal is not None:
-            return plan.refusal
+        if not plan.calls:
+            return plan.refusal or self._respond_slowly(request, channel, plan)
         call: CallToolRequest | None = None
         try:
-            if plan.calls:
-                call = decode_call(request.body, self._limits)
+            call = decode_call(request.body, self._limits)
             if call is None or call.params.meta.protocol_version != plan.version or call.params.name != plan.name:
                 return self._respond_slowly(request, channel, plan)
             exchange = Exchange(call.id, head, channel if plan.streams else None, request.body)
-            return self._finish(self._server.start_call(call.params, exchange), call.id, request, plan)
+            answer = self._server.start_call(call.params, exchange)
+            return answer if plan.direct else self._finish(answer, call.id, request, plan)
         except MCPError as error:
             return self._error(error, None if call is None else call.id, request, plan)
         except Exception:
@@ -197,7 +201,7 @@ class HTTPEndpoint:
             method = self._methods.get(envelope.method)
             params = _checked_params(plan, envelope, method)
             if method is None:
-                raise method_not_found(envelope.method)
+                raise method_not_found(envelope.method, self._methods)
             if method.mirrored is not None and plan.name != getattr(params, method.mirrored):
                 raise _differs("Mcp-Name", plan.name, getattr(params, method.mirrored), f"params.{method.mirrored}")
             exchange = Exchange(request_id, request.head, channel if plan.streams else None, request.body)
@@ -224,6 +228,19 @@ class HTTPEndpoint:
         if isinstance(segments, Stream):  # that middleware let through
             return _open(segments, request_id, plan)
         return Response(200, segments) if not plan.sse else _as_event(segments)
+
+    def failure(self, error: Exception, request: Request) -> Response:
+        """Return the answer to a tools/call that has raised `error`."""
+        call = decode_call(request.body, self._limits)
+        plan = self._plan(request.head)
+        try:
+            raise error
+        except MCPError as fault:
+            return self._error(fault, None if call is None else call.id, request, plan)
+        except Exception:
+            return self._own_fault(None if call is None else call.id, request, plan)
+        finally:
+            del error  # it would hold this frame, which holds it
 
     def _own_fault(self, request_id: RequestId | None, request: Request, plan: Plan) -> Response:
         logger.exception("a request failed inside leanmcp")

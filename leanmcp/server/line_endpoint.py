@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from ..calls import Stream, end_call
+from ..calls import Starter, Stream, end_call
 from ..errors import InternalError, InvalidRequest, MCPError, ParseError, UnsupportedProtocolVersion
 from ..logs import logger, warn_seldom
 from ..protocol import jsonrpc
@@ -58,11 +58,13 @@ class LineEndpoint:
 
     __slots__ = (
         "_cancelled",
+        "_expected",
         "_freed",
         "_loop",
         "_methods",
         "_send",
         "_server",
+        "_starter",
         "_tell",
         "calls",
         "stalled",
@@ -78,9 +80,11 @@ class LineEndpoint:
         self._tell = tell or send
         self._freed = freed or _nothing
         self._loop = asyncio.get_running_loop()
+        self._starter = Starter(self._loop)
         self.calls: dict[RequestId, asyncio.Task[None]] = {}
         """Calls in flight by id; 1 and "1" are different ids."""
         self._cancelled: set[RequestId] = set()
+        self._expected: dict[RequestId, int] = {}  # how many cancellations of an id wait for their turn
         self.streams: dict[RequestId, Stream] = {}
         """Open subscriptions by the id of their request."""
         self.stalled = False
@@ -90,7 +94,7 @@ class LineEndpoint:
         """Take one line; None stands for one that was longer than the limit allows."""
         call: CallToolRequest | None = None
         try:
-            if line is not None and b'"tools/call"' in line:
+            if line is not None and line.find(b'"tools/call"') > 0:  # `in` makes an exception of each, first
                 call = decode_call(line, self._server.limits)
             if (
                 call is None
@@ -104,7 +108,11 @@ class LineEndpoint:
             return self._refuse(error, None if call is None else call.id)
         except Exception:
             return self._send(self._own_fault(None if call is None else call.id))
-        self.calls[call.id] = self._loop.create_task(self._run(call.id, answer))
+        task = self._starter.start(self._run(call.id, answer))
+        if task is not None:
+            self.calls[call.id] = task
+            if call.id in self._expected:
+                self._cancel(call.id)
         return None
 
     def _receive_slowly(self, line: bytes | None) -> None:
@@ -122,12 +130,12 @@ class LineEndpoint:
                 raise InvalidRequest(f"Invalid request: id {str(request_id)[:64]!r} is still in flight")
             method = self._methods.get(envelope.method)
             if method is None and envelope.method == "initialize":
-                raise method_not_found(envelope.method)
+                raise method_not_found(envelope.method, self._methods)
             params = decode_params(envelope.params, _any_params if method is None else method.decoder)
             if params.meta.protocol_version not in MODERN_VERSIONS:
                 raise UnsupportedProtocolVersion(params.meta.protocol_version, MODERN_VERSIONS)
             if method is None:
-                raise method_not_found(envelope.method)
+                raise method_not_found(envelope.method, self._methods)
             answer = method.handle(params, Exchange(request_id, None, self, line))
         except MCPError as error:
             if line is None or line.strip():  # a blank line is no message
@@ -140,12 +148,18 @@ class LineEndpoint:
         elif isinstance(answer, Stream):
             self._open(request_id, answer)
         else:
-            self.calls[request_id] = self._loop.create_task(self._run(request_id, answer))
+            task = self._starter.start(self._run(request_id, answer))
+            if task is not None:
+                self.calls[request_id] = task
+                if request_id in self._expected:
+                    self._cancel(request_id)
         return None
 
     def _open(self, request_id: RequestId, stream: Stream) -> None:
         self.streams[request_id] = stream
         self._send(stream.open(self))
+        if request_id in self._expected:
+            self._cancel(request_id)
 
     def _refuse(self, error: MCPError, request_id: RequestId | None) -> None:
         if isinstance(error, ParseError):
@@ -218,31 +232,43 @@ class LineEndpoint:
             self._loop.call_soon(end_call, task, self._server.limits.cleanup_grace)
         return tasks
 
+    def close(self) -> None:
+        """Let go of what waits for further calls."""
+        self._starter.close()
+
     def _own_fault(self, request_id: RequestId | None) -> Segments:
         logger.exception("a request failed inside leanmcp")
         return [jsonrpc.encode_error(InternalError("Internal error"), request_id)]
 
     def cancel(self, line: bytes) -> bool:
-        """Take a line before its turn if it cancels a call in flight; return whether it did."""
+        """Take a line before its turn if it cancels a call in flight; return whether it did.
+
+        If not, it is expected in its turn; a call that begins before that is cancelled at once.
+        """
         if b"cancelled" not in line:
             return False
         try:
             envelope = jsonrpc.decode(line, self._server.limits)
         except MCPError:
             return False  # answered in its turn
-        return envelope.id is msgspec.UNSET and self._notified(envelope.method, envelope.params)
+        request_id = None if envelope.id is not msgspec.UNSET else _cancelled_by(envelope.method, envelope.params)
+        if request_id is None or self._cancel(request_id):
+            return request_id is not None
+        self._expected[request_id] = self._expected.get(request_id, 0) + 1
+        return False
 
-    def _notified(self, method: str, params: msgspec.Raw) -> bool:
-        """Cancel the call, or end the subscription, that notifications/cancelled names; return whether there is one.
+    def _notified(self, method: str, params: msgspec.Raw) -> None:
+        """Cancel the call, or end the subscription, that notifications/cancelled names; ignore all others."""
+        request_id = _cancelled_by(method, params)
+        if request_id is None:
+            return
+        expected = self._expected.pop(request_id, 0)
+        if expected > 1:
+            self._expected[request_id] = expected - 1
+        self._cancel(request_id)
 
-        Other, unknown or malformed notifications are ignored.
-        """
-        if method != "notifications/cancelled":
-            return False
-        try:
-            request_id = _decode_cancelled(params).request_id
-        except (msgspec.DecodeError, RecursionError):
-            return False
+    def _cancel(self, request_id: RequestId) -> bool:
+        """Cancel a call, or end a subscription; return whether there is one."""
         stream = self.streams.pop(request_id, None)
         if stream is not None:
             stream.close()
@@ -254,6 +280,16 @@ class LineEndpoint:
         # Not at once: a task that has not begun would end without running `_run`, and keep its id in flight.
         self._loop.call_soon(end_call, task, self._server.limits.cleanup_grace)
         return True
+
+
+def _cancelled_by(method: str, params: msgspec.Raw) -> RequestId | None:
+    """Return the id that a notification cancels, None for other or malformed ones."""
+    if method != "notifications/cancelled":
+        return None
+    try:
+        return _decode_cancelled(params).request_id
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def _torn_down(request_id: RequestId) -> Segments:

@@ -7,13 +7,40 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+from abc import abstractmethod
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..protocol.http11 import Head, Request
+from ..protocol.jsonrpc import Segments
+from ..protocol.response import EventStream, Response
 
 if TYPE_CHECKING:
-    from .http_server import HTTPServer
+    from .http_server import HTTPConnection, HTTPServer
 
 LINGER = 2  # seconds that a refused client may go on sending before the connection is cut
 _DRAIN_LINGER = 0.1  # seconds, the same while the server ends: the process must not wait for clients to hang up
+
+Answer = Response | EventStream | Segments
+"""What comes of a request; segments alone are the JSON of an answer with status 200."""
+
+
+class Endpoint(Protocol):
+    """What requests mean; the connection does not know."""
+
+    def admit(self, head: Head, /) -> Response | None:
+        """Refuse a request on its head alone, or return None."""
+
+    def stream_fields(self, head: Head, /) -> bytes | None:
+        """Return the header lines of an event stream in place of the answer, None where the client takes none."""
+
+    def respond(
+        self, request: Request, channel: HTTPConnection, /
+    ) -> Response | Coroutine[Any, Any, Answer] | EventStream:
+        """Answer a whole request, now, later or without end; `channel` takes notifications before a later answer."""
+
+    def failure(self, error: Exception, request: Request, /) -> Response:
+        """Return the answer to a request whose coroutine has raised `error`."""
 
 
 class Connection(asyncio.Protocol):
@@ -44,13 +71,13 @@ class Connection(asyncio.Protocol):
         self._unsent = self._transport.get_write_buffer_size()
         self.deadline = self._server.now + self._server.limits.write_timeout
 
+    @abstractmethod
     def expire(self) -> None:
         """Do what is due at the deadline."""
-        raise NotImplementedError
 
+    @abstractmethod
     def drain(self) -> None:
         """End as soon as what is under way allows: the server ends."""
-        raise NotImplementedError
 
     def abort(self) -> None:
         """End the connection at once; `connection_lost` cancels its call."""

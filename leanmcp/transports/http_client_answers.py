@@ -32,6 +32,7 @@ from .http_client_connection import too_large
 from .http_client_url import Target
 
 JSON, SSE = b"application/json", b"text/event-stream"
+_NO_POST = (405, 501)  # to a POST
 _SHOWN = 200  # characters of a body in an error text
 _MARKUP = re.compile(
     r"<(script|style)\b.*?(?:</\1\s*>|$)|<!--.*?-->|<[^>]*>|[\x00-\x20\x7f-\xa0]+", re.DOTALL | re.IGNORECASE
@@ -258,6 +259,15 @@ def refusal(target: Target, status: int, fields: dict[bytes, bytes], body: bytes
     if status == 404:
         return NotFound(
             f"{answered}: the server is there, MCP is not at this path{_elsewhere(target)}. It says: {said}",
+            where,
+            status,
+        )
+    if status in _NO_POST:
+        software = shown(fields.get(b"server", b"")[:80])
+        named = "" if software == "(nothing)" else f" ({software})"
+        return HTTPStatusError(  # which 405 has to be: servers of earlier revisions send it, too
+            f"{answered}, as nothing does that speaks MCP: another server is there{named}, or another path is meant. "
+            f"It says: {said}",
             where,
             status,
         )

@@ -11,33 +11,18 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Coroutine
-from typing import Any, Protocol, cast
+from types import CoroutineType
+from typing import Any, cast
 
-from ..calls import end_call
+from ..calls import Starter, end_call
 from ..errors import InvalidRequest
 from ..limits import Limits
 from ..protocol import http11, sse
 from ..protocol.http11 import Head, HTTPError, Request, RequestReader
 from ..protocol.jsonrpc import RequestId, Segments, encode_error
 from ..protocol.response import CONTINUE, RETRY_LATER, SSE, EventStream, HeadEncoder, Response
-from .connection import LINGER, Connection
+from .connection import LINGER, Answer, Connection, Endpoint
 from .stream_connection import StreamConnection
-
-
-class Endpoint(Protocol):
-    """What requests mean; the connection does not know."""
-
-    def admit(self, head: Head, /) -> Response | None:
-        """Refuse a request on its head alone, or return None."""
-
-    def stream_fields(self, head: Head, /) -> bytes | None:
-        """Return the header lines of an event stream in place of the answer, None where the client takes none."""
-
-    def respond(
-        self, request: Request, channel: HTTPConnection, /
-    ) -> Response | Coroutine[Any, Any, Response | EventStream] | EventStream:
-        """Answer a whole request, now, later or without end; `channel` takes notifications before a later answer."""
-
 
 _JOIN_SIZE = 64 * 1024  # bytes; larger answers are handed over in pieces instead of being copied into one
 _HOLD_SIZE = 64 * 1024  # bytes that a client may send ahead while its call runs
@@ -62,12 +47,15 @@ class HTTPServer:
         self.respond = endpoint.respond
         self.sse_keep_alive = sse_keep_alive
         self.limits = limits
+        self.keep_alive_timeout = limits.keep_alive_timeout
+        self.max_in_flight = limits.max_in_flight
         self.loop = asyncio.get_running_loop()
         self.connections: set[Connection] = set()
         self.heads = HeadEncoder()
         self.known_heads: dict[bytes, Head] = {}
         # asyncio does so only on sockets that it made itself; uvloop, whose loop is not asyncio's, on all of them.
         self.sets_no_delay = isinstance(self.loop, asyncio.BaseEventLoop)
+        self.starter = Starter(self.loop)
         self.in_flight = 0
         self.draining = False
         self.now = 0
@@ -107,6 +95,7 @@ class HTTPServer:
             connection.abort()
         if calls := [connection.task for connection in self.connections if connection.task is not None]:
             await asyncio.wait(calls, timeout=_CLEANUP)
+        self.starter.close()
         if self._sweeper is not None:
             self._sweeper.cancel()
 
@@ -129,12 +118,13 @@ class HTTPServer:
 class HTTPConnection(Connection):
     """One client connection: requests are answered one after the other, in order."""
 
-    __slots__ = ("_head", "_phase", "_reader", "_streaming")
+    __slots__ = ("_head", "_phase", "_reader", "_starting", "_streaming")
 
     def __init__(self, server: HTTPServer) -> None:
         super().__init__(server)
         self._reader = RequestReader(server.limits, server.known_heads)
         self._head: Head | None = None
+        self._starting = False
         self._streaming = False
         self._phase = http11.IDLE
 
@@ -153,16 +143,17 @@ class HTTPConnection(Connection):
             return
         if self.task is not None or self.stalled:
             return self.hold(data)
+        reader = self._reader
         try:
-            request = self._reader.feed(data)
+            request = reader.feed(data)
             while request is not None:
                 self._serve(request)
-                if self.task is not None or self.stalled or self._ending:
+                if reader.phase == http11.IDLE or self.task is not None or self.stalled or self._ending:
                     return
-                request = self._reader.next_request()
+                request = reader.next_request()
         except HTTPError as error:
             return self._refuse(error.status, error.message, bodyless=error.to_head)
-        if self._reader.phase != http11.IDLE:
+        if reader.phase != http11.IDLE:
             self._wait_for_more()
 
     def hold(self, data: bytes) -> None:
@@ -202,25 +193,31 @@ class HTTPConnection(Connection):
         elif self.task is not None:
             self.deadline = self._server.now + self._server.sse_keep_alive
         else:
-            self.deadline = self._server.now + self._server.limits.keep_alive_timeout
+            self.deadline = self._server.now + self._server.keep_alive_timeout
             self._next()
 
     # --- requests ---------------------------------------------------------------------------------------------------
 
     def _serve(self, request: Request) -> None:
         server = self._server
-        if server.in_flight >= server.limits.max_in_flight:
+        if server.in_flight >= server.max_in_flight:
             refusal = _error(503, "too many calls in flight (Limits.max_in_flight)", RETRY_LATER)
             return self._write(refusal, request.head)
         answer = server.respond(request, self)
-        if isinstance(answer, Response):
-            return self._write(answer, request.head)
-        if isinstance(answer, EventStream):
-            return self._hand_over(answer, request.head)
-        self.deadline = server.now + _SILENCE
+        if type(answer) is not CoroutineType:
+            if isinstance(answer, EventStream):
+                return self._hand_over(answer, request.head)
+            return self._write(cast("Response", answer), request.head)
         self._head = request.head
-        server.in_flight += 1
-        self.task = server.loop.create_task(self._run(answer, request.head))
+        self._starting = True
+        try:
+            task = server.starter.start(self._run(answer, request))
+        finally:
+            self._starting = False
+        if task is not None:
+            self.task = task
+            self.deadline = server.now + (server.sse_keep_alive if self._streaming else _SILENCE)
+            server.in_flight += 1
         return None
 
     def _hand_over(self, answer: EventStream, head: Head) -> None:
@@ -239,23 +236,33 @@ class HTTPConnection(Connection):
         if self._eof:
             stream.leave()
 
-    async def _run(self, answer: Coroutine[Any, Any, Response | EventStream], head: Head) -> None:
+    async def _run(self, answer: Coroutine[Any, Any, Answer], request: Request) -> None:
+        """Wait for an answer and write it; most are there in the first step, while `_serve` waits for that."""
+        outcome: Answer
         try:
-            response = await answer
+            outcome = await answer
         except asyncio.CancelledError:
             self._transport.abort()  # the client has left already, unless the tool cancelled its own call
             raise
+        except Exception as error:
+            outcome = self._server.endpoint.failure(error, request)
         finally:
-            self._server.in_flight -= 1
             self.task = None
+            if not self._starting:
+                self._server.in_flight -= 1
         if self._ending:
             return
-        if isinstance(response, EventStream):
-            return self._hand_over(response, head)
-        if self._streaming:
-            self._end_stream(response, head)
+        if isinstance(outcome, list):
+            if not self._streaming and len(outcome) == 1:
+                self._write_plain(outcome[0], request.head)
+            else:
+                self._write_late(Response(200, outcome), request.head)
+        elif isinstance(outcome, EventStream):
+            return self._hand_over(outcome, request.head)
         else:
-            self._write(response, head)
+            self._write_late(outcome, request.head)
+        if self._starting:
+            return  # `data_received` goes on
         if (self._eof or self._reader.phase != http11.IDLE) and not (self.stalled or self._ending):
             self._next()
 
@@ -290,6 +297,23 @@ class HTTPConnection(Connection):
 
     # --- answers ----------------------------------------------------------------------------------------------------
 
+    def _write_plain(self, body: bytes, head: Head) -> None:
+        """Write what nearly every answer is: a result in one piece."""
+        server = self._server
+        if type(body) is not bytes or len(body) > _JOIN_SIZE or not head.keep_alive or server.draining:
+            return self._write(Response(200, [body]), head)
+        self._phase = http11.IDLE
+        self.deadline = server.now + server.keep_alive_timeout
+        self._transport.write(server.heads.encode_plain(body))
+        return None
+
+    def _write_late(self, response: Response, head: Head) -> None:
+        """Write an answer, as the last event where notifications went before."""
+        if self._streaming:
+            self._end_stream(response, head)
+        else:
+            self._write(response, head)
+
     def _write(self, response: Response, head: Head, close: bool = False) -> None:
         server = self._server
         body = response.body
@@ -297,7 +321,7 @@ class HTTPConnection(Connection):
         close = close or response.close or not head.keep_alive or server.draining
         start = server.heads.encode(response, length, close)
         self._phase = http11.IDLE
-        self.deadline = server.now + server.limits.keep_alive_timeout
+        self.deadline = server.now + server.keep_alive_timeout
         if head.method == "HEAD":
             self._transport.write(start)
         elif length <= _JOIN_SIZE:
@@ -321,7 +345,7 @@ class HTTPConnection(Connection):
         self._ending, self._eof = False, self._eof or sender._eof
         self.stalled, self._unsent = sender.stalled, sender._unsent
         server = self._server
-        self.deadline = server.now + (server.limits.write_timeout if self.stalled else server.limits.keep_alive_timeout)
+        self.deadline = server.now + (server.limits.write_timeout if self.stalled else server.keep_alive_timeout)
         if close or server.draining:
             self._finish()
         elif not self.stalled:
@@ -334,7 +358,8 @@ class HTTPConnection(Connection):
 
         What a client does not read in time is dropped: a notification is only worth something while it is news.
         """
-        if self.task is not None and not (self._ending or self.stalled):
+        # In its first step a call has no task yet.
+        if (self.task is not None or self._starting) and not (self._ending or self.stalled):
             self._write_stream(sse.event(message))
 
     def _write_stream(self, data: Segments) -> None:
@@ -360,7 +385,7 @@ class HTTPConnection(Connection):
             return self._send_lazily(chunked if head.minor_version == 1 else body, close)
         self._write_stream(body)
         self._streaming = False
-        self.deadline = self._server.now + self._server.limits.keep_alive_timeout
+        self.deadline = self._server.now + self._server.keep_alive_timeout
         if head.minor_version == 1:
             self._transport.write(sse.LAST_CHUNK)
         if not head.keep_alive or self._server.draining:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ..errors import AnswerTooLarge, InvalidResult, TransportError
+from ..errors import AnswerTooLarge, InvalidResult, NotAnMCPServer, TransportError
 from ..logs import one_line, warn_seldom
 from ..protocol.jsonrpc import DECODE_FAULTS
 from ..protocol.meta import SUBSCRIPTION_ID
@@ -90,6 +90,9 @@ class Pending:
         if not isinstance(incoming.method, UnsetType):
             if isinstance(incoming.id, UnsetType):
                 self._notified(incoming.method, incoming.params)
+            elif self._is_ours(incoming.id, message):
+                text = f"{self._where} does not speak MCP: it sends back what it is sent"
+                self.fail(NotAnMCPServer(text, self._where))
             elif self.asked is not None and isinstance(incoming.id, int | str):
                 self.asked(incoming.id, incoming.method, _object(incoming.params))
             else:
@@ -107,6 +110,12 @@ class Pending:
         if not waiting[1].done():
             waiting[1].set_result(message)
         return None
+
+    def _is_ours(self, identifier: int | str | None, message: bytes) -> bool:
+        """Return whether a request is one of this client's own, as `cat` and terminals send it back."""
+        waiting = self._waiting.get(identifier) if identifier is not None else None
+        # Pings of both sides may be the same in earlier protocol versions.
+        return waiting is not None and waiting[0].message.strip() == message.strip() and waiting[0].method != "ping"
 
     def skipped(self, start: bytes, end: bytes, max_size: int) -> None:
         """Take note of a message over the size limit, of which only the edges are there."""

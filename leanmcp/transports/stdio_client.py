@@ -203,7 +203,10 @@ class StdioTransport:
         await process.end()
 
     def _lost(self, process: ServerProcess) -> ConnectionLost:
-        return ConnectionLost(f"{self.where} {process.obituary(' before it had answered')}", self.where)
+        remark = " before it had answered"
+        if process.exit_code == 0 and any(word.endswith(".py") for word in self._parameters.args or ()):
+            remark += '; does it call mcp.run() under `if __name__ == "__main__":`?'
+        return ConnectionLost(f"{self.where} {process.obituary(remark)}", self.where)
 
     async def _close(self) -> None:
         self._pending.fail(ConnectionLost(f"{self.where} was closed by this client before it had answered", self.where))

@@ -24,7 +24,8 @@ from .pending import Pending
 from .stdio_client_command import environment, find_program, start_failed
 from .stdio_client_stderr import ChildErrors
 
-_LAST_WORDS = 0.5  # seconds for the exit code, the last answers and the last lines of a server that goes
+_EXIT_TIME = 2.0  # seconds for the exit of a server that has closed its input or output; more than a busy machine needs
+_LAST_WORDS = 0.5  # seconds for the last answers and the last lines of a server that goes
 _REAP_TIME = 2.0  # seconds for SIGKILL to do what it does
 _GROUP_POLL = 0.02  # seconds
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -207,7 +208,13 @@ class ServerProcess(asyncio.BaseProtocol):
     async def farewell(self) -> None:
         """Wait until the server goes, and a little for its last words."""
         await self.leaving.wait()
+        await _within(self._exited, _EXIT_TIME)
         await _within(self._heard, _LAST_WORDS)
+
+    @property
+    def exit_code(self) -> int | None:
+        """Its exit code; None while it runs."""
+        return self._exit_code if self._exited.is_set() else None
 
     def obituary(self, remark: str = "") -> str:
         """Return how the server ended, a remark, and the end of its standard error, as the rest of a sentence."""

@@ -10,6 +10,7 @@ Spec 2026-07-28: basic/transports/stdio.
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import select
 import socket
@@ -22,6 +23,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from ..limits import Limits
+from ..logs import logger
 from ..protocol.jsonrpc import Segments
 from ..protocol.lines import LineReader
 
@@ -45,7 +47,10 @@ class Receiver(Protocol):
         """Take one line, None for one over the limit."""
 
     def cancel(self, line: bytes, /) -> bool:
-        """Take a line before its turn if it cancels a call in flight; return whether it did."""
+        """Take a line before its turn if it cancels a call in flight; return whether it did.
+
+        If not, it will be received in its turn; it cancels a call that begins before that.
+        """
 
     def output_stalled(self, stalled: bool, /) -> None:
         """Note that the peer stopped or went on reading."""
@@ -61,8 +66,6 @@ class StandardStreams:
     __slots__ = ("input", "output")
 
     def __init__(self) -> None:
-        if sys.stdout is not None:  # fd 1 was closed at start
-            sys.stdout.flush()
         self.input = _private_copy(0, os.O_RDONLY)
         self.output = _private_copy(1, os.O_WRONLY)
         null = os.open(os.devnull, os.O_RDWR)
@@ -72,6 +75,30 @@ class StandardStreams:
         except OSError:  # standard error is closed
             os.dup2(null, 1)
         os.close(null)
+        if sys.stdout is not None:  # fd 1 was closed at start
+            sys.stdout.flush()  # what was printed before this, too, must not reach the client
+            if type(sys.stdout) is io.TextIOWrapper:
+                sys.stdout = _Printed(sys.stdout.encoding, sys.stdout.errors)
+
+
+class _Printed(io.TextIOWrapper):
+    """Standard output, which is standard error here; whoever prints first is told so."""
+
+    def __init__(self, encoding: str, errors: str | None) -> None:
+        # Not the old buffer: it remembers whether what was there before could seek.
+        output = open(1, "wb", closefd=False)  # noqa: SIM115  as long as the process
+        super().__init__(output, encoding, errors, line_buffering=True)
+        self._told = False
+
+    def write(self, text: str) -> int:
+        """Write to standard error, and say so once."""
+        if not self._told:
+            self._told = True
+            logger.warning(
+                "print() goes to standard error: standard output carries the protocol; use logging, or print(..., "
+                "file=sys.stderr) [LM507]"
+            )
+        return super().write(text)
 
 
 def _private_copy(fd: int, flags: int) -> int:
@@ -101,9 +128,9 @@ def _can_poll(fd: int) -> bool:
 class LineServer(asyncio.Protocol):
     """Joins standard input and output with a Receiver; answers of one turn of the loop leave in one write.
 
-    Lines wait while `max_in_flight` calls run or the peer does not read its answers, and reading stops, so that a fast
-    writer is held back by its own pipe. While it is only calls that are too many, what follows is read some way ahead:
-    a cancellation may be in it that frees a place.
+    Lines wait while `max_in_flight` calls run or the peer does not read its answers. What follows is read some way
+    ahead, because a cancellation may be in it that frees a place, and because many a client writes all its requests
+    before it reads an answer; then reading stops, so that a fast writer is held back by its own pipe.
     """
 
     def __init__(self, limits: Limits, streams: StandardStreams) -> None:
@@ -126,7 +153,9 @@ class LineServer(asyncio.Protocol):
         self._paused = False
         self._may_read = threading.Event()
         self._draining = False
-        self._first_answer: asyncio.Event | None = asyncio.Event()
+        self.first_answered: Callable[[], None] | None = None
+        """Called once, when the first answer has been written, and before anything that comes after it is handed on."""
+        self._has_answered = False
         self._answered: asyncio.Event | None = None
         self._output_closed = asyncio.Event()
         self.ended: asyncio.Future[None] = self._loop.create_future()
@@ -160,6 +189,11 @@ class LineServer(asyncio.Protocol):
             self._flushing = True
             self._loop.call_soon(self._flush)
 
+    def _flush_soon(self) -> None:
+        if not self._flushing:
+            self._flushing = True
+            self._loop.call_soon(self._flush)
+
     def tell(self, segments: Segments) -> None:
         """Queue a notification, unless the peer is behind: it is only worth something while it is news."""
         if not self._stalled:
@@ -167,14 +201,14 @@ class LineServer(asyncio.Protocol):
 
     def freed(self) -> None:
         """Note that a call has ended without an answer."""
-        if not self._flushing:
-            self._flushing = True
-            self._loop.call_soon(self._flush)
+        self._flush_soon()
 
-    async def first_answer(self) -> None:
-        """Wait until an answer has been written."""
-        if self._first_answer is not None:
-            await self._first_answer.wait()
+    def note_first_answer(self) -> None:
+        """Do what waits for the first answer, unless that has been done."""
+        self._has_answered = False
+        first_answered, self.first_answered = self.first_answered, None
+        if first_answered is not None:
+            first_answered()
 
     async def drain(self, timeout: float) -> None:
         """Wait until everything that was read is answered, at most `timeout` seconds.
@@ -227,6 +261,8 @@ class LineServer(asyncio.Protocol):
     # --- input ------------------------------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
+        if self._has_answered:
+            self.note_first_answer()
         lines = self._reader.feed(data)
         if self._lines:
             self._keep(lines)
@@ -260,6 +296,9 @@ class LineServer(asyncio.Protocol):
         for number, line in enumerate(lines):
             if self._stalled or len(calls) >= most:
                 return self._keep(lines[number:])
+            if number >= most:  # that many answers are written before there are more
+                self._flush_soon()
+                return self._keep(lines[number:])
             receive(line)
         return None
 
@@ -269,7 +308,7 @@ class LineServer(asyncio.Protocol):
             if line is None or not self._cancel(line):
                 self._lines.append(line)
                 self._waiting += len(line or b"") + _LINE_COST
-        if self._stalled or self._waiting > _READ_AHEAD:
+        if self._waiting > _READ_AHEAD:
             self._pause()
 
     def _pause(self) -> None:
@@ -281,12 +320,18 @@ class LineServer(asyncio.Protocol):
 
     def _resume(self) -> None:
         """Hand over what waits, as far as possible now, and read on."""
-        receive, lines = self._receive, self._lines
+        receive, lines, handed = self._receive, self._lines, 0
         while lines and receive is not None and not self._stalled and len(self._calls) < self._max_in_flight:
+            if handed >= self._max_in_flight:
+                self._flush_soon()
+                break
             line = lines.popleft()
             self._waiting -= len(line or b"") + _LINE_COST
             receive(line)
-        if self._paused and self._waiting <= _READ_AHEAD and not (self._stalled or self._draining or self.ended.done()):
+            handed += 1
+        if handed and self._answered is not None:  # no answer may come of them that would tell `drain`
+            self._answered.set()
+        if self._paused and self._waiting <= _READ_AHEAD and not (self._draining or self.ended.done()):
             self._paused = False
             self._may_read.set()
             if self._input is not None and not self._input.is_closing():
@@ -336,9 +381,9 @@ class LineServer(asyncio.Protocol):
             self._lose_output()
         if self._paused or self._lines:
             self._resume()
-        if self._first_answer is not None:
-            self._first_answer.set()
-            self._first_answer = None
+        if self.first_answered is not None and answers and not self._has_answered:
+            self._has_answered = True
+            self._loop.call_soon(self.note_first_answer)  # the loop writes at the end of this turn
         if self._answered is not None:
             self._answered.set()
 
@@ -356,9 +401,7 @@ class LineServer(asyncio.Protocol):
         """Note that the peer stopped or went on reading its answers."""
         self._stalled = stalled
         self._tell_stalled(stalled)
-        if stalled:
-            self._pause()
-        else:
+        if not stalled:
             self._resume()
 
     def output_lost(self) -> None:

@@ -298,6 +298,9 @@ class Answering:
     def respond(self, request: Request, channel: HTTPConnection) -> Response | Coroutine[Any, Any, Response]:
         return self._answer(request)
 
+    def failure(self, error: Exception, request: Request) -> Response:
+        raise error
+
 
 def written(respond: Answerer, *segments: bytes) -> list[bytes]:
     """Return the writes of one connection whose requests `respond` answers."""

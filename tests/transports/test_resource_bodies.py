@@ -241,6 +241,9 @@ class Broken(Lazy):
     async def read(self) -> bytes:
         raise RuntimeError("can't start new thread")
 
+    def whole(self) -> bytes:
+        raise AssertionError
+
 
 class Answering:
     """An endpoint that has one answer."""
@@ -254,6 +257,10 @@ class Answering:
     def respond(self, request: Request, channel: HTTPConnection) -> Response:
         """Answer."""
         return Response(200, cast("list[bytes]", [b"{", Broken(), b"}"]))
+
+    def failure(self, error: Exception, request: Request) -> Response:
+        """Answer nothing later, so that nothing can fail."""
+        raise error
 
 
 def test_whatever_goes_wrong_on_the_way_cuts_the_answer_off() -> None:

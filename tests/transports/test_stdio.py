@@ -191,7 +191,9 @@ def test_nothing_but_messages_reaches_standard_output() -> None:
     """Spec: basic/transports/stdio; print, fd 1 and child processes go to standard error, a child reads nothing."""
     messages, log, code = run_stdio(TOOLS, encode(call("noisy")))
     assert [text_of(message) for message in messages] == ["0"]
-    assert sorted(log.splitlines()) == ["child ''", "from fd 1", "from print"]
+    hint = "WARNING print() goes to standard error: standard output carries the protocol; use logging, or print(..., "
+    hint += "file=sys.stderr) [LM507]"
+    assert sorted(log.splitlines()) == [hint, "child ''", "from fd 1", "from print"]
     assert code == 0
 
 
@@ -306,6 +308,15 @@ def test_a_cancelled_call_stops_and_nothing_more_is_sent_for_it(apart: bool) -> 
         pipe.process.stdin.close()
         pipe.process.stdin = None
         assert pipe.process.wait(DEADLINE) == 0
+
+
+def test_calls_that_begin_late_are_cancelled_by_what_waits_behind_them() -> None:
+    """Ours: with every place taken, the cancellation of what has begun just now is not left waiting for a place."""
+    with started("tests/fixtures/tight.py") as pipe:
+        slow = [call("slow", {"seconds": 30}, number) for number in range(6)]
+        pipe.send(*slow, call("echo", {"text": "last"}, 9), *(cancel(number) for number in range(6)))
+        message = pipe.receive()
+        assert (message["id"], text_of(message)) == (9, "last")
 
 
 def test_nothing_is_sent_for_a_cancelled_call_that_goes_on() -> None:

@@ -185,7 +185,10 @@ HALF = '{"jsonrpc":"2.0","id":$ID,"resu'
 @pytest.mark.parametrize(
     ("steps", "text"),
     [
-        ([leave(0)], "exited with code 0 before it had answered"),
+        (
+            [leave(0)],
+            r"exited with code 0 before it had answered; does it call mcp\.run\(\) under `if __name__ == .__main__.:`",
+        ),
         ([complain("Traceback: no module named 'x'"), leave(3)], "exited with code 3 before it had answered; its stan"),
         ([print_raw(HALF), leave(4)], "exited with code 4"),
         ([die(signal.SIGSEGV)], "was ended by SIGSEGV"),

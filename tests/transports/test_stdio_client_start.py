@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import re
 import sys
@@ -200,6 +201,7 @@ def test_descriptors_may_run_out() -> None:
     async def main() -> None:
         transport = StdioTransport(StdioServerParameters(command="cat"))
         held: list[int] = []
+        gc.collect()  # what it would close later would be descriptors to be had
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(256, soft), hard))
         try:
             while len(held) < 256:
@@ -280,11 +282,19 @@ def test_a_server_that_prints_its_folder_is_where_it_should_be(folder: Path) -> 
     lines: list[str] = []
 
     async def main() -> None:
+        both = asyncio.Event()
+
+        def take(line: str) -> None:
+            lines.append(line)
+            if len(lines) == 2:
+                both.set()
+
         command = ["sh", "-c", "pwd >&2; echo $COLOUR >&2; exec cat > /dev/null"]
         transport = StdioTransport(
-            StdioServerParameters.from_command(command, cwd=folder, env={"COLOUR": "blue"}, stderr=lines.append)
+            StdioServerParameters.from_command(command, cwd=folder, env={"COLOUR": "blue"}, stderr=take)
         )
         await transport.start()
+        await both.wait()  # `close` gives a server that starts slowly no more than its shutdown_timeout
         await transport.close()
         async with talking():
             pass

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import array
 import asyncio
 import contextlib
+import fcntl
 import os
 import re
 import resource
@@ -12,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -67,6 +70,9 @@ class Server:
             assert match is not None
             self.port = int(match[1])
             assert ask(self.port, ECHO).text == "hello"
+        else:
+            self.write(echo(0))
+            assert self.answers(1) == [0]  # what is timed below begins when it has started
         self._said = len(self._all())
 
     def _started(self) -> re.Match[bytes] | None:
@@ -113,6 +119,13 @@ class Server:
         assert self.process.stdin is not None
         self.process.stdin.close()
         self.process.stdin = None
+
+    def unread(self) -> int:
+        """Return how many bytes of its answers wait in the pipe."""
+        assert self.process.stdout is not None
+        waiting = array.array("i", [0])
+        fcntl.ioctl(self.process.stdout, termios.FIONREAD, waiting)
+        return waiting[0]
 
     def answers(self, count: int, timeout: float = DEADLINE) -> list[Any]:
         """Return the ids of the next answers; fewer where no more come."""
@@ -173,7 +186,7 @@ def cancel(number: int) -> dict[str, Any]:
 )
 @pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
 def test_clients_that_leave_take_everything_with_them(start: Callable[..., Server], octets: bytes, reset: bool) -> None:
-    """Ours: RELIABILITY; no descriptor, no line of log."""
+    """Ours: RELIABILITY; no descriptor, no line of log but what is said of large results."""
     server = start()
     before = server.descriptors()
     for _ in range(50):
@@ -181,7 +194,7 @@ def test_clients_that_leave_take_everything_with_them(start: Callable[..., Serve
         wire.reset() if reset else wire.socket.close()
     until(lambda: server.descriptors() <= before)
     assert ask(server.port, ECHO).text == "hello"
-    assert server.log() == b""
+    assert [line for line in server.log().splitlines() if b"[LM506]" not in line] == []
 
 
 def test_a_disconnect_cancels_each_call(start: Callable[..., Server]) -> None:
@@ -189,8 +202,7 @@ def test_a_disconnect_cancels_each_call(start: Callable[..., Server]) -> None:
     server = start(in_flight=100)
     before = server.descriptors()
     wires = [server.wire(http(slow(number))) for number in range(100)]
-    time.sleep(0.3)
-    assert ask(server.port, ECHO).status == 503
+    until(lambda: ask(server.port, ECHO).status == 503)
     for wire in wires:
         wire.socket.close()
     until(lambda: server.log().count(b"slow was cancelled\n") == 100)
@@ -246,18 +258,20 @@ def test_a_failing_tool_fills_no_log(start: Callable[..., Server]) -> None:
 def test_sigterm_under_load_loses_no_answer(start: Callable[..., Server]) -> None:
     """Ours: RELIABILITY; each client is told with an answer that its connection ends."""
     server, ends = start(), []
+    served: set[int] = set()
 
     def client() -> None:
         with Wire(server.port) as wire:
             while True:
                 answer = wire.send(ECHO).answer()
+                served.add(threading.get_ident())
                 if answer.headers.get("connection") == "close":
                     return ends.append(answer.text)
 
     threads = [threading.Thread(target=client) for _ in range(8)]
     for thread in threads:
         thread.start()
-    time.sleep(0.3)
+    until(lambda: len(served) == len(threads))
     assert server.terminate() == 0
     for thread in threads:
         thread.join(DEADLINE)
@@ -268,13 +282,11 @@ def test_sigterm_under_load_loses_no_answer(start: Callable[..., Server]) -> Non
 def test_sigterm_waits_for_calls_and_for_nobody_else(start: Callable[..., Server]) -> None:
     """Ours: RELIABILITY; running calls are answered; what is over the drain time is cut."""
     server = start()
-    wires = [server.wire(http(slow(number, 0.6))) for number in range(20)]
+    wires = [server.wire(http(slow(number, 0.3))) for number in range(20)]
     stuck = [server.wire(octets) for octets in (b"", HALF_HEAD, HALF_BODY, http(slow(99)))]
     stuck.append(server.wire(http(call("block", {"seconds": 60}))))
-    time.sleep(0.2)
-    started = time.monotonic()
-    assert server.terminate() == 0
-    assert time.monotonic() - started < 2
+    assert ask(server.port, ECHO).text == "hello"  # so that all that came before has been read
+    assert server.terminate() == 0  # within the deadline, which is less than what the stuck ones would take
     assert [wire.answer().text for wire in wires] == ["slept"] * 20
     assert server.log() == b"slow was cancelled\n"
 
@@ -290,7 +302,9 @@ def test_what_is_in_the_socket_is_answered_before_a_connection_counts_as_idle() 
             writer.write(ECHO)
             await reader.readuntil(b"}}}}")
             client.send(ECHO)
-            time.sleep(0.05)
+            [connection] = server.connections
+            arrived = connection._transport.get_extra_info("socket")
+            assert select.select([arrived], [], [], DEADLINE)[0]  # the loop does not run, and reads nothing
             await server.drain(1)
             listener.close()
             answer = await reader.read()
@@ -352,8 +366,8 @@ def test_a_writer_that_is_too_fast_is_held_back(start: Callable[..., Server]) ->
     assert server.process.stdin is not None
     target, piece = server.process.stdin.fileno(), encode(echo(7)) + b"\n"
     os.set_blocking(target, False)
-    written, patience = 0, time.monotonic() + 1
-    while time.monotonic() < patience and written < 8_000_000:
+    written = 0
+    while written < 8_000_000 and select.select([], [target], [], 1)[1]:
         with contextlib.suppress(BlockingIOError):
             written += os.write(target, piece * 200)
     assert 500_000 < written < 1_500_000
@@ -364,15 +378,16 @@ def test_the_end_of_input_waits_for_a_slow_reader(start: Callable[..., Server]) 
     server = start("stdio")
     writer = threading.Thread(target=lambda: server.write(*map(echo, range(3000))))
     writer.start()
-    time.sleep(0.5)
-    count = 0
-    while writer.is_alive():
-        count += len(server.answers(50, 0.1))
+    until(lambda: server.unread() > 32 * 1024)  # of the 64 KiB that a pipe holds: the server waits for its reader
+    assert server.process.stdout is not None
+    output, data = server.process.stdout.fileno(), bytearray()
+    while writer.is_alive() and select.select([output], [], [], DEADLINE)[0]:
+        data += os.read(output, 4096)
     server.close_input()
-    while more := server.answers(400):
-        count += len(more)
-        time.sleep(0.3)
-    assert count == 3000
+    while select.select([output], [], [], DEADLINE)[0] and (more := os.read(output, 1 << 16)):
+        data += more
+        time.sleep(0.1)  # as slow readers do, but not as those that the server gives up
+    assert sorted(read(line)["id"] for line in bytes(data).splitlines()) == list(range(3000))
     assert server.process.wait(DEADLINE) == 0
     assert server.log() == b""
 
@@ -399,6 +414,6 @@ def test_sigterm_ends_a_server_whose_client_never_pauses(start: Callable[..., Se
 def test_an_echo_overtakes_blocking_tools(start: Callable[..., Server]) -> None:
     """Ours: RELIABILITY; stdin and stdout share no thread with tools."""
     server = start("stdio")
-    server.write(*(call("block", {"seconds": 0.5}, number) for number in range(50)), echo(99))
-    assert server.answers(1, 0.4) == [99]
+    server.write(*(call("block", {"seconds": 1}, number) for number in range(50)), echo(99))
+    assert server.answers(1) == [99]
     assert sorted(server.answers(50)) == list(range(50))
