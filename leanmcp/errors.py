@@ -1,12 +1,15 @@
-"""The exception tree; each class carries its JSON-RPC code and HTTP status.
+"""The exception tree; each class carries its JSON-RPC code and HTTP status. And how mistakes reach their authors.
 
 Spec 2026-07-28: basic/index, "Error Codes"; basic/transports/streamable-http, "Request Metadata".
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from types import CodeType
+from typing import Any, NoReturn, TypeVar, cast
 
 __all__ = [
     "AnswerTooLarge",
@@ -298,3 +301,69 @@ class ToolChanged(MCPError):
     def __init__(self, message: str, changes: Sequence[Any]) -> None:
         super().__init__(_LOCAL, message)
         self.changes = list(changes)
+
+
+# --- what the author of a program meets -----------------------------------------------------------------------------
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def explained(function: F) -> F:
+    """Have what a function raises end in its caller's line and name a page, see `mistakes.shorten`."""
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except Exception as error:
+            from .mistakes import shorten  # of mistakes only
+
+            shorten(error)
+            raise  # adds no frame: this one has gone with the others
+
+    return cast(F, call)
+
+
+class Unmade:
+    """Stands for what an object is made of where only we make such an object: its first use says so.
+
+    Raises:
+        TypeError: with the text.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __getattr__(self, name: str) -> Any:
+        raise TypeError(self._text)
+
+
+class Absent:
+    """An attribute that a class does not have, where many look for it: `hasattr` is False, reading it says why.
+
+    Args:
+        advice: what to write instead.
+    """
+
+    def __init__(self, advice: str) -> None:
+        self._advice = advice
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type[Any]) -> NoReturn:
+        raise AttributeError(f"{owner.__name__} has no {self._name!r}; {self._advice}")
+
+
+def option_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the parameters of a function, `explained` or not; without those that take the rest."""
+    code: CodeType = getattr(function, "__wrapped__", function).__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def __getattr__(name: str) -> object:
+    if name == "__path__":  # every `from ... import` asks whether this is a package
+        raise AttributeError(name)
+    from .elsewhere import no_name  # of mistakes only
+
+    raise no_name(__name__, name, __all__, sys._getframe(1))

@@ -9,6 +9,10 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from logging import _SysExcInfoType
 
 logger = logging.getLogger("leanmcp")
 
@@ -24,9 +28,32 @@ def log_to_stderr(level: str) -> None:
     if configured:
         return
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+    handler.setFormatter(BriefFormatter("%(levelname)s %(message)s"))
     logger.addHandler(handler)
     logger.setLevel(level)
+
+
+class BriefFormatter(logging.Formatter):
+    """Shows an exception in at most 24 lines that end in the author's; for terminals, where nothing else was set up.
+
+    What a program logs with handlers of its own has the whole traceback.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a record as text; handlers behind this one make their own, which `logging` keeps in the record."""
+        kept = record.exc_text
+        if record.exc_info:
+            record.exc_text = None
+        try:
+            return super().format(record)
+        finally:
+            record.exc_text = kept
+
+    def formatException(self, ei: _SysExcInfoType) -> str:  # noqa: N802  its name in logging
+        """Return the frames of the author's code, the exception, and its cause on a line."""
+        from .brief import brief  # of failures only
+
+        return "" if ei[1] is None else brief(ei[1], ei[2])
 
 
 def one_line(said: object) -> str:

@@ -1,0 +1,126 @@
+"""`leanmcp explain`: the page about a message, offline.
+
+In: a code, or a message as it was printed. Out: what it means, code that is wrong and code that is right. Without
+either, all codes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import textwrap
+from typing import TYPE_CHECKING
+
+from ..mistyped import closest
+from .faults import OK, UsageError
+from .options import Parser
+from .terminal import columns_of, faint, strong
+
+if TYPE_CHECKING:
+    from ..explanations.record import Page
+
+_CODE = re.compile(r"\bLM\d{3}\b", re.IGNORECASE)
+_RULE = re.compile(r"\bLC\d{3}\b", re.IGNORECASE)
+_LIKE_A_CODE = re.compile(r"(?:LM)?\d+", re.IGNORECASE)
+_MAX_COLUMNS = 100
+_EXAMPLES = """\
+examples:
+  leanmcp explain                                   all codes
+  leanmcp explain LM203
+  leanmcp explain "tool 'add': parameter 'a' has no type; annotate it, as in a: str"
+
+--json prints {"code", "title", "why", "wrong", "right"}; without a code {"codes": [{"code", "title"}]}
+
+exit codes:
+  0    success
+  2    there is no page about that
+"""
+
+
+def add_options(parser: Parser) -> None:
+    """Declare what the command takes."""
+    parser.epilog = _EXAMPLES
+    parser.add_argument("words", nargs="*", metavar="CODE|MESSAGE", help="LM203, or the text of a message")
+    parser.add_argument("--json", action="store_true", help="print JSON, of the shape below")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print a page, or the list of all."""
+    from ..explanations import PAGES
+
+    if not options.words:
+        _print_list(PAGES, options.json)
+        return OK
+    text = " ".join(options.words)
+    page = _rule(text) or _find(text, PAGES)
+    if options.json:
+        members = {name: getattr(page, name) for name in ("code", "title", "why", "wrong", "right")}
+        print(json.dumps(members, indent=2))
+    else:
+        print(_shown(page))
+    return OK
+
+
+def _rule(text: str) -> Page | None:
+    """Return a page about the rule of `leanmcp check` that a text names; None where it names none.
+
+    Raises:
+        UsageError: there is no such rule.
+    """
+    match = _RULE.search(text)
+    if match is None or _CODE.search(text):
+        return None
+    from ..checking import RULES
+    from ..explanations.record import Page as Found
+
+    rule = next((rule for rule in RULES if rule.id == match[0].upper()), None)
+    if rule is None:
+        raise UsageError(f"there is no rule {match[0]!r}; `leanmcp check --rules` lists all rules")
+    why = f"A rule of `leanmcp check` ({rule.severity}). {rule.about} {rule.fix}"
+    ignored = f"$ leanmcp check server.py --ignore {rule.id}\n"
+    return Found(rule.id, rule.name, "", why, "", ignored)
+
+
+def _find(text: str, pages: dict[str, Page]) -> Page:
+    """Return the page of a code, or of a message that may hold one.
+
+    Raises:
+        UsageError: there is none.
+    """
+    from ..explanations import code_for
+
+    named = [code.upper() for code in _CODE.findall(text)]
+    code = next((code for code in named if code in pages), None) or (None if named else code_for(text))
+    if code is not None:
+        return pages[code]
+    if named or _LIKE_A_CODE.fullmatch(text.strip()):
+        wanted = (named or [text.strip()])[0]
+        near = closest(wanted if wanted[:1].isalpha() else f"LM{wanted}", pages, cutoff=0.85)
+        raise UsageError(f"there is no code {wanted!r}; {_instead(near)}")
+    titles = {page.title: page.code for page in pages.values()}
+    near = closest(text, titles)
+    raise UsageError(f"no page knows this message; {_instead(near and titles[near])}")
+
+
+def _instead(code: str | None) -> str:
+    return "`leanmcp explain` lists all codes" if code is None else f"did you mean `leanmcp explain {code}`?"
+
+
+def _print_list(pages: dict[str, Page], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"codes": [{"code": page.code, "title": page.title} for page in pages.values()]}, indent=2))
+        return
+    for page in pages.values():
+        print(f"{strong(page.code, sys.stdout)}  {page.title}")
+
+
+def _shown(page: Page) -> str:
+    """Return a page for people."""
+    columns = min(columns_of(1), _MAX_COLUMNS)
+    parts = [strong(f"{page.code}: {page.title}", sys.stdout), "", textwrap.fill(page.why, columns)]
+    headings = (("wrong", page.wrong), ("right", page.right)) if page.wrong else (("without it", page.right),)
+    for heading, code in headings:
+        parts += ["", faint(f"{heading}:", sys.stdout), textwrap.indent(code.rstrip("\n"), "    ")]
+    return "\n".join(parts)

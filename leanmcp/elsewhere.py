@@ -1,0 +1,348 @@
+"""Names that somebody looks for where they are not: where they are, or what to do instead.
+
+In: a module, a class or an option, and a name that it does not have. Out: the end of a sentence, or the exception to
+raise. Names of the official Python SDK, of version 1 and 2, are known; tables of sentences about them are here, and
+nowhere else. Imported once a name was missing, and by `leanmcp migrate`.
+Ours: an error tells what to write instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from opcode import opmap
+from types import FrameType
+from typing import Any
+
+from .mistyped import did_you_mean
+
+__all__ = [
+    "INSTEAD_OF_MEMBERS",
+    "INSTEAD_OF_MODULES",
+    "INSTEAD_OF_NAMES",
+    "INSTEAD_OF_OPTIONS",
+    "OTHERS",
+    "RENAMED",
+    "ROOTS",
+    "is_at",
+    "no_member",
+    "no_module",
+    "no_name",
+    "official",
+]
+
+ROOTS = ("mcp", "mcp_types")
+RENAMED = {"FastMCP": "MCPServer", "McpError": "MCPError"}
+"""Names that are others here."""
+
+OTHERS = {
+    **dict.fromkeys(
+        ("Accepted", "AcceptedElicitation", "Cancelled", "CancelledElicitation", "Declined", "DeclinedElicitation"),
+        "leanmcp.elicit",
+    ),
+    **dict.fromkeys(("Elicit", "ElicitURL", "ElicitationResult", "Resolve", "titled"), "leanmcp.elicit"),
+    **dict.fromkeys(("Audit", "Change", "Gate", "Hints", "Pins", "Policy", "Question"), "leanmcp.client"),
+    **dict.fromkeys(("ClientRequestContext", "ResponseCache", "ResultChecks", "Subscription"), "leanmcp.client"),
+    **dict.fromkeys(
+        ("PromptsListChanged", "ResourceUpdated", "ResourcesListChanged", "ToolsListChanged"), "leanmcp.client"
+    ),
+    **dict.fromkeys(("CacheHint", "CallNext", "Message", "Middleware", "Outcome", "Request"), "leanmcp.server"),
+    **dict.fromkeys(("Extension", "MethodBinding", "ResourceSecurity", "ToolBinding"), "leanmcp.server"),
+    **dict.fromkeys(("MemoryStateStore", "RequestStateSecurity", "StateStore"), "leanmcp.server"),
+    **dict.fromkeys(("InMemorySubscriptionBus", "SubscriptionBus"), "leanmcp.server.subscriptions"),
+    "StoredHandles": "leanmcp.server.handles",
+    "HTTPOptions": "leanmcp.listen",
+    **dict.fromkeys(("HTTPClientLimits", "HTTPTransport"), "leanmcp.transports.http_client"),
+    **dict.fromkeys(("InvalidValue", "SchemaError", "Validator"), "leanmcp.schema"),
+    **dict.fromkeys(("ClientCredentialsOAuthProvider", "OAuthClientProvider", "TokenStorage"), "leanmcp.oauth"),
+}
+"""Names that are not in `leanmcp` itself, and where they are; others may be in `leanmcp.types`."""
+
+_SHORTLY = {
+    "MCP": "the server is MCPServer: from leanmcp import MCPServer",
+    "SystemMessage": "the roles are user and assistant; what a model is told first are instructions= of MCPServer",
+    "TestClient": "a client of a server in the same program is Client: `async with Client(mcp) as client`",
+    "mcp": "make it yourself: from leanmcp import MCPServer; mcp = MCPServer(name)",
+    "FastMCP": "the server is MCPServer: from leanmcp import MCPServer",
+    "Server": "the server is MCPServer: from leanmcp import MCPServer",
+    "ClientSession": "the client is Client: `async with Client(url) as client`",
+    "ClientSessionGroup": "several servers are a ClientGroup: from leanmcp import ClientGroup",
+    "McpError": "it is MCPError: from leanmcp import MCPError",
+    "stdio_client": "give Client the StdioServerParameters",
+    "streamable_http_client": "give Client the URL",
+    "streamablehttp_client": "give Client the URL",
+}
+"""What to do instead, where the name says enough."""
+
+_CLIENT = "write `async with Client(url) as client`, or Client(StdioServerParameters(...)); it opens streams by itself"
+_SAMPLING = (
+    'deprecated; answer with input_callbacks={"sampling/createMessage": ...} of Client, ask with InputRequiredResult'
+)
+_LOGGING = "deprecated; log with `logging`, and tell of progress with ctx.report_progress"
+_PROTECTED = "servers have no authorization here; put a proxy that checks tokens in front"
+_ASGI = 'mcp.run("http", host=..., port=...) serves by itself, without an ASGI application'
+_JOINS = "servers are not put together; register the functions of both on one, mcp.add_tool(function) for each"
+_RUNS = 'mcp.run() serves on stdio, mcp.run("http", port=...) on a port'
+_LOW = "write it with MCPServer: @mcp.tool(input_schema=...) takes a schema by hand, middleware= sees every request"
+_TRANSPORT = 'mcp.run("stdio") and mcp.run("http") open and close it'
+
+INSTEAD_OF_NAMES = {
+    "ClientExtension": "declare it with Client(capabilities={'extensions': ...}), call it with client.request(...)",
+    "ClientSession": _CLIENT,
+    "ClientSessionGroup": "several servers are a ClientGroup: from leanmcp import ClientGroup",
+    "CreateMessageRequestParams": _SAMPLING,
+    "CreateMessageResult": _SAMPLING,
+    "EmptyResult": "a method without a result returns None",
+    "ErrorData": "MCPError takes code, message and data itself; of one that was caught, read `.code` and `.message`",
+    "EventStore": "streams of 2026-07-28 are not resumed",
+    "InitializationOptions": "name, version and instructions are options of MCPServer",
+    "InputRequiredRoundsExceededError": "it is RoundLimit: from leanmcp.errors import RoundLimit",
+    "InitializeResult": "client.discover() gives what a server says of itself, client.server_info who it is",
+    "ListRoots": 'deprecated; ask with InputRequiredResult(input_requests={"roots": {"method": "roots/list"}})',
+    "LoggingLevel": "levels are strings",
+    "MCPDeprecationWarning": "leave it out",
+    "NotificationBinding": "give Client a notification_callback=, which is told method and params",
+    "NotificationOptions": "changes are told to clients that listen; there is nothing to declare",
+    "RequestContext": "annotate a parameter with Context",
+    "Result": "a result of an extension is a dict",
+    "Root": "deprecated; a root is the dict {'uri': ..., 'name': ...}",
+    "Sample": _SAMPLING,
+    "SamplingMessage": _SAMPLING,
+    "Server": _LOW,
+    "ServerRequestContext": "annotate a parameter with Context",
+    "ServerSession": "there is none; what belongs to a request is in Context, and mcp.notify_... tells of changes",
+    "SessionMessage": "what travels is not seen; middleware= of MCPServer sees requests",
+    "TextResource": "write a function: mcp.add_resource(lambda: text, uri, name=...)",
+    "BinaryResource": "write a function: mcp.add_resource(lambda: content, uri, name=...)",
+    "FileResource": "mcp.add_file(uri, path)",
+    "DirectoryResource": "mcp.add_directory(uri_template, folder)",
+    "FunctionResource": "mcp.add_resource(function, uri, name=...)",
+    "TransportSecuritySettings": 'give the hosts to mcp.run("http", allowed_hosts=[...], allowed_origins=[...])',
+    "UrlElicitationRequiredError": "ask with `await ctx.elicit_url(message, url)`",
+    "create_mcp_http_client": "give headers and auth to Client itself",
+    "stdio_client": "give Client the StdioServerParameters",
+    "stdio_server": _TRANSPORT,
+    "streamable_http_client": "give Client the URL",
+    "streamablehttp_client": "give Client the URL",
+    "websocket_client": "there is no such transport; give Client a Streamable HTTP URL",
+}
+"""What to do instead of what leanmcp does not have, by the name that is imported."""
+
+INSTEAD_OF_MODULES = {
+    "mcp.client.session": _CLIENT,
+    "mcp.client.sse": "the HTTP+SSE transport is not spoken; give Client a Streamable HTTP URL",
+    "mcp.server.apps": "there is no such extension; see leanmcp.server.Extension",
+    "mcp.server.auth": _PROTECTED,
+    "mcp.server.lowlevel": _LOW,
+    "mcp.server.sse": "the HTTP+SSE transport is not served; serve Streamable HTTP: mcp.run('http')",
+    "mcp.server.streamable_http": _ASGI,
+    "mcp.server.streamable_http_manager": _ASGI,
+    "mcp.shared.memory": "Client(mcp) talks to a server in this process",
+}
+"""The same by the module that it is imported from, for names that are not listed themselves."""
+
+INSTEAD_OF_OPTIONS = {
+    "extensions": "give capabilities={'extensions': {...}}; client.request(...) sends any method",
+    "auth": _PROTECTED,
+    "auth_server_provider": _PROTECTED,
+    "token_verifier": _PROTECTED,
+    "debug": "errors are always logged whole; leave it out",
+    "dependencies": "leave it out; the environment that runs the server has them",
+    "log_level": "set the logger up: logging.getLogger('leanmcp').setLevel(...)",
+    "host": 'give it to mcp.run("http", host=...)',
+    "port": 'give it to mcp.run("http", port=...)',
+    "json_response": 'give it to mcp.run("http", json_response=...)',
+    "stateless_http": "leave it out; it always is",
+    "streamable_http_path": 'give it to mcp.run("http", path=...)',
+    "mount_path": "there is no HTTP+SSE transport; give mcp.run a path=",
+    "transport_security": 'give mcp.run("http", allowed_hosts=[...], allowed_origins=[...])',
+    "event_store": "leave it out; streams of 2026-07-28 are not resumed",
+    "resource_security": "give security=ResourceSecurity(...) to each @mcp.resource",
+    "resources": "call mcp.add_resource for each",
+    "tools": "call mcp.add_tool for each",
+    "warn_on_duplicate_prompts": "a name that is taken is refused; replace=True takes its place",
+    "warn_on_duplicate_resources": "a URI that is taken is refused; replace=True takes its place",
+    "warn_on_duplicate_tools": "a name that is taken is refused; replace=True takes its place",
+    "sampling_callback": 'give input_callbacks={"sampling/createMessage": ...}, which returns a dict',
+    "sampling_capabilities": "give capabilities={'sampling': {...}}",
+    "list_roots_callback": 'give input_callbacks={"roots/list": ...}, which returns a dict',
+    "logging_callback": "give notification_callback=, which is told method and params",
+    "message_handler": "give notification_callback=, which is told method and params",
+}
+"""The same by the name of an option of a constructor, of `run` or of a decorator."""
+
+INSTEAD_OF_MEMBERS = {
+    "as_proxy": _JOINS,
+    "from_fastapi": "call the other server's functions from tools of this one",
+    "from_openapi": "write a tool for each operation that a model is to use",
+    "get_context": "annotate a parameter with Context, as in `def tool(ctx: Context)`",
+    "get_prompts": "ask as a client does: async with Client(mcp) as client",
+    "get_resources": "ask as a client does: async with Client(mcp) as client",
+    "get_tool": "mcp.tools has them",
+    "get_tools": "mcp.tools has them",
+    "http_app": _ASGI,
+    "import_server": _JOINS,
+    "mount": _JOINS,
+    "run_http_async": "await mcp.run_async('http', port=...)",
+    "serve": _RUNS,
+    "start": _RUNS,
+    "send_progress_notification": "a client of 2026-07-28 tells of no progress",
+    "send_roots_list_changed": "a client of 2026-07-28 tells of no changes",
+    "call_tool": "ask as a client does: async with Client(mcp) as client",
+    "get_prompt": "ask as a client does: async with Client(mcp) as client",
+    "list_prompts": "ask as a client does: async with Client(mcp) as client",
+    "list_resource_templates": "ask as a client does: async with Client(mcp) as client",
+    "list_resources": "ask as a client does: async with Client(mcp) as client",
+    "list_tools": "mcp.tools has them; or ask as a client does: async with Client(mcp) as client",
+    "read_resource": "ask as a client does: async with Client(mcp) as client",
+    "custom_route": "serve other pages with a proxy in front, or a server of their own on another port",
+    "run_sse_async": "the HTTP+SSE transport is not served; await mcp.run_async('http')",
+    "run_stdio_async": "await mcp.run_async()",
+    "run_streamable_http_async": "await mcp.run_async('http', port=...)",
+    "session_manager": _ASGI,
+    "settings": "give host, port and the like to mcp.run('http', ...)",
+    "sse_app": _ASGI,
+    "streamable_http_app": _ASGI,
+    "close_sse_stream": "leave it out; streams of 2026-07-28 are not resumed",
+    "close_standalone_sse_stream": "leave it out; there is no such stream",
+    "debug": _LOGGING,
+    "error": _LOGGING,
+    "info": _LOGGING,
+    "log": _LOGGING,
+    "warning": _LOGGING,
+    "mcp_server": "use the server that the module made",
+    "session": "there is none; what it can do, the context or the client can",
+    "fastmcp": "use the server that the module made",
+}
+"""The same by the name of a member of a server, a context or a client."""
+
+_SERVER_IS = "the server is MCPServer: from leanmcp import MCPServer, Context"
+_ERRORS_ARE = "errors are in leanmcp: from leanmcp import MCPError, ToolError; all of them in leanmcp.errors"
+_MESSAGES_ARE = "messages are in leanmcp: from leanmcp import UserMessage, AssistantMessage; register with @mcp.prompt"
+_OVER_STDIO = "give Client the parameters: from leanmcp import Client, StdioServerParameters"
+_OVER_HTTP = "give Client the URL: from leanmcp import Client"
+_NO_MODULES = {
+    "app": _SERVER_IS,
+    "auth": _PROTECTED,
+    "client.auth": "it is leanmcp.oauth: from leanmcp.oauth import OAuthClientProvider",
+    "client.session": _CLIENT,
+    "client.sse": INSTEAD_OF_MODULES["mcp.client.sse"],
+    "client.stdio": _OVER_STDIO,
+    "client.streamable_http": _OVER_HTTP,
+    "context": "from leanmcp import Context",
+    "exceptions": _ERRORS_ARE,
+    "fastmcp": _SERVER_IS,
+    "prompts": _MESSAGES_ARE,
+    "resources": "register functions with @mcp.resource(uri)",
+    "server.auth": _PROTECTED,
+    "server.exceptions": _ERRORS_ARE,
+    "server.fastmcp": _SERVER_IS,
+    "server.fastmcp.exceptions": _ERRORS_ARE,
+    "server.fastmcp.prompts": _MESSAGES_ARE,
+    "server.lowlevel": _LOW,
+    "server.mcpserver": _SERVER_IS,
+    "server.mcpserver.exceptions": _ERRORS_ARE,
+    "server.mcpserver.prompts": _MESSAGES_ARE,
+    "server.models": INSTEAD_OF_NAMES["InitializationOptions"],
+    "server.server": _SERVER_IS,
+    "server.session": INSTEAD_OF_NAMES["ServerSession"],
+    "server.sse": INSTEAD_OF_MODULES["mcp.server.sse"],
+    "server.stdio": _TRANSPORT,
+    "server.streamable_http": _ASGI,
+    "server.streamable_http_manager": _ASGI,
+    "session": INSTEAD_OF_NAMES["ServerSession"],
+    "shared": _ERRORS_ARE,
+    "shared.auth": "it is leanmcp.oauth: from leanmcp.oauth import OAuthClientProvider",
+    "shared.memory": INSTEAD_OF_MODULES["mcp.shared.memory"],
+    "tools": "register functions with @mcp.tool",
+    "utilities": "from leanmcp import Image, Audio, File",
+}
+"""What to import instead of a module that there is not, by its path below `leanmcp`."""
+
+_CONTENT = ("AudioContent", "CallToolResult", "EmbeddedResource", "ImageContent", "ResourceLink", "TextContent")
+_OFFICIAL = {
+    **dict.fromkeys(_CONTENT, "leanmcp.types"),
+    **dict.fromkeys(("Audio", "Context", "Image", "MCPError", "ResourceError", "ToolError"), "leanmcp"),
+    **dict.fromkeys(("InputRequiredResult", "ToolAnnotations"), "leanmcp.types"),
+    "McpError": "leanmcp",
+}
+"""Classes of the official SDK that mean something here, where they are leanmcp's own."""
+_IMPORT_FROM = opmap["IMPORT_FROM"]
+
+
+def official(kind: type) -> str:
+    """Return what to import in place of a class of the official SDK, empty for every other class."""
+    if kind.__module__.partition(".")[0] not in ROOTS or kind.__name__ not in _OFFICIAL:
+        return ""
+    ours = RENAMED.get(kind.__name__, kind.__name__)
+    return f"this {kind.__name__} is the official SDK's: from {_OFFICIAL[kind.__name__]} import {ours}"
+
+
+def is_at(module: str, name: str, known: Iterable[str]) -> str:
+    """Return the end of a sentence that says where a name is, empty where nobody knows.
+
+    Args:
+        module: where it was looked for.
+        name: that is not there.
+        known: those that are.
+    """
+    if name in _SHORTLY:
+        return f"; {_SHORTLY[name]}"
+    home = OTHERS.get(name) or _home_of(name)
+    if home is not None and home != module:
+        return f"; it is in {home}: from {home} import {name}"
+    if name in INSTEAD_OF_NAMES:
+        return f"; {INSTEAD_OF_NAMES[name]}"
+    instead = _NO_MODULES.get(f"{module}.{name}".partition(".")[2])
+    return did_you_mean(name, known) if instead is None else f"; {instead}"
+
+
+def _home_of(name: str) -> str | None:
+    if not name[:1].isupper():
+        return "leanmcp" if name in import_module("leanmcp").__all__ else None
+    homes = ("leanmcp", "leanmcp.types", "leanmcp.errors")
+    return next((home for home in homes if name in import_module(home).__all__), None)
+
+
+def no_name(module: str, name: str, known: Iterable[str], asker: FrameType) -> Exception:
+    """Return what to raise where a module has no such name.
+
+    Args:
+        module: its path.
+        name: that is looked for.
+        known: its names.
+        asker: the frame that looks; the text of an AttributeError would be lost in `from module import name`.
+    """
+    if name.startswith("_"):
+        return AttributeError(f"module {module!r} has no attribute {name!r}")
+    imports = asker.f_lasti >= 0 and asker.f_code.co_code[asker.f_lasti] == _IMPORT_FROM
+    where = "" if asker.f_code.co_name == "_handle_fromlist" else is_at(module, name, known)
+    if imports:
+        return ImportError(f"cannot import {name!r} from {module!r}{where}", name=module)
+    return AttributeError(f"module {module!r} has no attribute {name!r}{where}")
+
+
+def no_module(path: str) -> str:
+    """Return the end of a sentence that says what to import in place of a module of ours that there is not."""
+    instead = _NO_MODULES.get(path.partition(".")[2])
+    return "" if instead is None else f"; {instead}"
+
+
+def no_member(owner: Any, name: str) -> AttributeError:
+    """Return what to raise where an object of ours has no such attribute; Python's own for names of no interest.
+
+    Args:
+        owner: a server or a context.
+        name: that is looked for, and not found.
+    """
+    kind = type(owner)
+    if name.startswith("_") or hasattr(kind, name):  # a property that failed says why itself
+        try:
+            object.__getattribute__(owner, name)
+        except AttributeError as error:
+            return error
+    instead = INSTEAD_OF_MEMBERS.get(name)
+    public = [known for known in dir(kind) if not known.startswith("_")]
+    hint = did_you_mean(name, public) if instead is None else f"; {instead}"
+    # With the name, and without the object, Python has no proposal of its own, which may be a private one.
+    return AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint}", name=name)
