@@ -19,6 +19,14 @@ EXTRA_KEY = "leanmcp"
 NUMERIC = ("gt", "ge", "lt", "le", "multiple_of")
 LENGTHS = ("min_length", "max_length")
 ALL = (*NUMERIC, *LENGTHS, "pattern")
+_PAIR = 2
+_BOUNDS = (  # what is least, what is most, whether both may be the same
+    ("ge", "le", True),
+    ("gt", "le", False),
+    ("ge", "lt", False),
+    ("gt", "lt", False),
+    ("min_length", "max_length", True),
+)
 
 
 class Constraints(Struct, frozen=True, kw_only=True):
@@ -89,9 +97,25 @@ def exact_for(annotation: Any, constraints: Constraints) -> Constraints:
     return constraints.without(unfit)
 
 
+def contradiction(constraints: Constraints) -> str | None:
+    """Return which two constraints leave no value, None for those that leave some."""
+    given = constraints.given()
+    if len(given) < _PAIR:
+        return None
+    for low, high, may_be_same in _BOUNDS:
+        least, most = given.get(low), given.get(high)
+        if not (isinstance(least, int | float) and isinstance(most, int | float)):
+            continue
+        if least > most or (least == most and not may_be_same):
+            return f"{low}={least!r} and {high}={most!r} leave no value"
+    return None
+
+
 def _exact_number(name: str, value: Any, integers_only: bool) -> bool:
     if value is None:
         return True
+    if name == "multiple_of":
+        import fractions  # noqa: F401  what explains that a number is none; a failure must not load it
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     if isinstance(value, float):
@@ -200,3 +224,16 @@ def _base(annotation: Any) -> Any:
 def absent(value: Any) -> bool:
     """True for the markers by which the dialects say that there is no default."""
     return value is ... or isinstance(value, UnsetType) or type(value).__name__ == "PydanticUndefinedType"
+
+
+CONTAINERS = (list, dict, set)
+"""The types of defaults that a function could change."""
+
+
+def fresh(value: Any) -> Any:
+    """Return a copy of a default for one call: new containers, as deep as they go, with the same things in them."""
+    if type(value) is list:
+        return [fresh(item) for item in value]
+    if type(value) is dict:
+        return {name: fresh(item) for name, item in value.items()}
+    return set(value) if type(value) is set else value

@@ -225,7 +225,7 @@ class DiscoverResult(_Cacheable, kw_only=True):
 class _Page(_Cacheable, kw_only=True):
     """What lists have in common."""
 
-    if not TYPE_CHECKING:  # type checkers refuse it by themselves
+    if not TYPE_CHECKING:  # type checkers refuse them by themselves
 
         def __iter__(self) -> Any:
             kind = type(self).__name__
@@ -233,6 +233,8 @@ class _Page(_Cacheable, kw_only=True):
             raise TypeError(
                 f"a {kind} is one page: `for entry in page.{member}`; for all, `async for` over `{member}()`"
             )
+
+        __aiter__ = __iter__
 
 
 class ListToolsResult(_Page, kw_only=True):

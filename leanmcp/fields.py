@@ -6,6 +6,7 @@ Spec 2026-07-28: server/tools, "Tool"; basic/transports/streamable-http, "Custom
 
 from __future__ import annotations
 
+import enum
 import sys
 import types
 import typing
@@ -27,10 +28,24 @@ from .constraints import (
     field_extra,
     push,
 )
+from .errors import explained, option_names
 
 __all__ = ["Field", "Header", "Model"]
 
+_ELSEWHERE = {
+    **dict.fromkeys(("min", "minimum"), "; give ge= for a number, min_length= for a text or a list"),
+    **dict.fromkeys(("max", "maximum"), "; give le= for a number, max_length= for a text or a list"),
+    **dict.fromkeys(("enum", "const", "choices"), "; annotate the parameter with Literal[...]"),
+    "required": "; what has no default is required",
+    "regex": "; give pattern=",
+    "nullable": "; annotate the parameter with X | None",
+}
+"""Options that other libraries have: what to write here."""
+_VALUES = (str, int, float, list, dict, set, tuple, type(None), msgspec.Meta)
+"""Types of what stands in the body of a Model as the default of a field."""
 
+
+@explained
 def Field(  # noqa: N802 - the name that pydantic gave it
     default: Any = ...,
     *,
@@ -71,10 +86,18 @@ def Field(  # noqa: N802 - the name that pydantic gave it
     for name in unknown:
         from .mistyped import did_you_mean  # of mistakes only
 
-        known = Field.__code__.co_varnames[: Field.__code__.co_kwonlyargcount + 1]
-        raise TypeError(f"Field: unknown option {name!r}{did_you_mean(name, known)}")
+        instead = _ELSEWHERE.get(name) or did_you_mean(name, option_names(Field))
+        raise TypeError(f"Field: unknown option {name!r}{instead}")
     if default is not ... and default_factory is not None:
         raise ValueError("Field: give default or default_factory, not both")
+    for name, text in (("title", title), ("description", description), ("pattern", pattern), ("alias", alias)):
+        if not (text is None or isinstance(text, str)):
+            raise TypeError(f"Field: {name}={text!r}; give a string")
+    for name, length in (("min_length", min_length), ("max_length", max_length)):
+        if not (length is None or (type(length) is int and length >= 0)):
+            raise ValueError(f"Field: {name}={length!r}; give a whole number, 0 or more")
+    if not (examples is None or isinstance(examples, list | tuple)):
+        raise TypeError(f"Field: examples={examples!r}; give a list")
     constraints = Constraints(
         gt=gt,
         ge=ge,
@@ -111,10 +134,14 @@ def Field(  # noqa: N802 - the name that pydantic gave it
 class _ModelMeta(msgspec.StructMeta):
     """Turns every `Field(...)` default of a class body into `Annotated[type, Meta]`."""
 
+    @explained
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> _ModelMeta:
         options.setdefault("kw_only", True)
-        scope = sys._getframe(1)
+        scope = sys._getframe(2)  # behind that of `explained`
         annotations = dict(namespace.get("__annotations__", {}))
+        for attribute, value in namespace.items():
+            if attribute not in annotations and (attribute == "__init__" or _is_value(attribute, value)):
+                _refuse_attribute(name, attribute, value, bases)
         for field, annotation in annotations.items():
             annotations[field] = _resolved(annotation, scope)
             extra = field_extra(namespace.get(field))
@@ -129,6 +156,25 @@ class _ModelMeta(msgspec.StructMeta):
         if annotations:
             namespace["__annotations__"] = annotations
         return super().__new__(mcls, name, bases, namespace, **options)
+
+
+def _is_value(name: str, value: Any) -> bool:
+    """Return whether an attribute of a class body is a plain value, as if it were the default of a field."""
+    return isinstance(value, _VALUES) and not (name.startswith("_") or isinstance(value, enum.Enum))
+
+
+def _refuse_attribute(model: str, name: str, value: Any, bases: tuple[type, ...]) -> None:
+    """Refuse what a Model cannot have; an override of a constant of a base class is none of it."""
+    if name == "__init__":
+        raise TypeError(f"{model}.__init__: a Model makes its own __init__; write __post_init__(self) for checks")
+    if any(name not in getattr(base, "__struct_fields__", ()) and hasattr(base, name) for base in bases):
+        return
+    shown = "Field(...)" if isinstance(value, msgspec.Meta) else repr(value)
+    kind = "str" if isinstance(value, msgspec.Meta) or value is None else type(value).__name__
+    raise TypeError(
+        f"{model}.{name} has no type, so that it is no field; write {name}: {kind} = {shown},"
+        f" or {name}: ClassVar = {shown} for a constant"
+    )
 
 
 def _struct_field(extra: FieldExtra) -> Any:
@@ -166,7 +212,10 @@ class Header:
 
     __slots__ = ("name",)
 
+    @explained
     def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"Header({name!r}): give the name of an HTTP field, a string")
         if not name or not name.isascii() or not all(c.isalnum() or c in "!#$%&'*+-.^_`|~" for c in name):
             raise ValueError(f"Header({name!r}): an HTTP field name has letters, digits and !#$%&'*+-.^_`|~ only")
         self.name = name

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from .errors import explained
+
 __all__ = ["DEFAULT_HTTP_CLIENT_LIMITS", "DEFAULT_LIMITS", "HTTPClientLimits", "Limits"]
 
 
 class _LimitsMeta(msgspec.StructMeta):
     if not TYPE_CHECKING:  # type checkers know the fields
 
+        @explained
         def __call__(self, *args: Any, **options: Any) -> Any:
             """Refuse an option that there is not, and say which one was probably meant."""
             for name in options:

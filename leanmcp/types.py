@@ -6,10 +6,13 @@ Spec 2026-07-28: schema page.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
+
+from .errors import Absent
 
 if TYPE_CHECKING:
     from .feature_types import (
@@ -78,6 +81,18 @@ __all__ = [
 ]
 
 
+def _unknown_member(cls: msgspec.StructMeta, given: Iterable[str]) -> TypeError | None:
+    """Return an error about a name that a constructor does not take, and which one was probably meant."""
+    from .mistakes import noted  # of mistakes only
+    from .mistyped import did_you_mean
+
+    names = cls.__struct_fields__
+    unknown = [name for name in given if name not in names]
+    if not unknown:
+        return None
+    return noted(TypeError(f"{cls.__name__}: unknown option {unknown[0]!r}{did_you_mean(unknown[0], names)}"))
+
+
 class _WireMeta(msgspec.StructMeta):
     """Lets a constructor take the wire's spelling of a field too."""
 
@@ -92,11 +107,24 @@ class _WireMeta(msgspec.StructMeta):
                 for wire_name, name in fields:
                     if wire_name != name and wire_name in values:
                         values[name] = values.pop(wire_name)
-            return super().__call__(*args, **values)
+            try:
+                return super().__call__(*args, **values)
+            except TypeError:
+                if (fault := _unknown_member(cls, values)) is not None:
+                    raise fault from None
+                raise
 
 
 class Wire(msgspec.Struct, metaclass=_WireMeta, rename="camel", omit_defaults=True, kw_only=True):
     """Base of the wire types; unset optional members do not travel."""
+
+    if not TYPE_CHECKING:  # type checkers refuse it by themselves
+        __iter__ = None  # else Python would try the numbers
+
+        def __getitem__(self, key: object) -> Any:
+            from .mistyped import no_dict  # of mistakes only
+
+            raise no_dict(self, key)
 
 
 class Icon(Wire, kw_only=True):
@@ -292,6 +320,10 @@ class CallToolResult(Wire, kw_only=True):
     result_type: str = "complete"
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
+    if not TYPE_CHECKING:  # type checkers refuse them by themselves
+        text = Absent("`result.content` is a list: `result.content[0].text`; the value: call_tool(..., type=str)")
+        data = Absent("the value is `result.structured_content`, or the result of call_tool(..., type=...)")
+
     @property
     def has_structured_content(self) -> bool:
         """Whether `structured_content` was sent or set, be it to null."""
@@ -335,8 +367,12 @@ class InputRequiredResult(Wire, kw_only=True):
 
 def __getattr__(name: str) -> object:
     """Load the types of resources, prompts, completion and questions when one of them is used."""
+    if name == "__path__":  # every `from ... import` asks whether this is a package
+        raise AttributeError(name)
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from .elsewhere import no_name  # of mistakes only
+
+        raise no_name(__name__, name, __all__, sys._getframe(1))
     from . import feature_types
 
     value = globals()[name] = getattr(feature_types, name)

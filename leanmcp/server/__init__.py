@@ -5,6 +5,7 @@ What a server of plain tools does without loads on first use.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from .app import MCPServer
@@ -77,7 +78,9 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
-        raise AttributeError(f"module 'leanmcp.server' has no attribute {name!r}")
+        from ..elsewhere import no_name  # of mistakes only
+
+        raise no_name(__name__, name, __all__, sys._getframe(1))
     from importlib import import_module
 
     return getattr(import_module(home, __name__), name)

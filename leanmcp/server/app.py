@@ -6,6 +6,7 @@ Nothing here knows sockets or pipes; `leanmcp.run` joins the server with a trans
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from types import CodeType
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 import msgspec
 
 from ..calls import Stream
-from ..errors import InvalidParams
+from ..errors import InvalidParams, explained, option_names
 from ..limits import DEFAULT_LIMITS, Limits
 from ..protocol.jsonrpc import Segments
 from ..protocol.meta import MODERN_VERSIONS, CallToolParams, ListenParams, ListParams, Params
@@ -22,7 +23,16 @@ from ..types import Icon, Implementation, ToolAnnotations
 from .calling import Home, Sanitize
 from .context import Exchange
 from .features import FeatureMethods
-from .lists import DEFAULT_HINT, CacheHint, EncodedResult, Named, Pages, Registry
+from .lists import (
+    DEFAULT_HINT,
+    CacheHint,
+    EncodedResult,
+    Named,
+    Pages,
+    Registry,
+    checked_hints,
+    checked_page_size,
+)
 from .registration import ToolOptions, ToolSpec, check_options, checked_icons, make_tool
 from .tool import Tool
 
@@ -40,14 +50,6 @@ E = TypeVar("E", bound=Named)
 Answer = Segments | Coroutine[Any, Any, Segments] | Stream
 Lifespan = Callable[["MCPServer"], AbstractAsyncContextManager[Any]]
 _ABOUT_CHANGES = ("listChanged", "subscribe")  # settings of capabilities
-CACHEABLE = (
-    "server/discover",
-    "tools/list",
-    "prompts/list",
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-)
 
 
 class Method(NamedTuple):
@@ -97,6 +99,7 @@ class MCPServer(FeatureMethods):
         TypeError, ValueError: an option that cannot be; the text names it.
     """
 
+    @explained
     def __init__(
         self,
         name: str | None = None,
@@ -128,13 +131,16 @@ class MCPServer(FeatureMethods):
         **unknown: Never,
     ) -> None:
         if unknown:
-            code = MCPServer.__init__.__code__
-            check_options("MCPServer", unknown, code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
+            check_options("MCPServer", unknown, option_names(MCPServer.__init__)[1:])
         self.name = name or "leanmcp-server"
         self.title = title
         self.version = version
         self.instructions = instructions
         self.limits = limits or DEFAULT_LIMITS
+        if lifespan is not None:
+            from .lifespans import check_lifespan  # of servers that have one
+
+            check_lifespan(lifespan)
         self.lifespan = lifespan
         self.lifespan_value: Any = None
         info = Implementation(
@@ -146,7 +152,7 @@ class MCPServer(FeatureMethods):
             icons=checked_icons("the server", icons),
         )
         self.server_info = _checked_info(info, instructions, limits)
-        self._hints = _checked_hints(cache_hints)
+        self._hints = checked_hints(cache_hints)
         self._options = ToolOptions(
             strict_names=strict_names,
             schema_titles=schema_titles,
@@ -158,7 +164,7 @@ class MCPServer(FeatureMethods):
             coerce=coerce,
         )
         self._home = Home(self.server_info, self, sanitize, self.limits, request_state_security)
-        self._page_size = _checked_page_size(page_size)
+        self._page_size = checked_page_size(page_size)
         self._tools: Registry[Tool] = Registry("tool", self.notify_tools_changed)
         self._tool_pages = self.pages("tools/list", "tools", self._tools, _entry)
         self._declared = self._described = 0
@@ -176,6 +182,14 @@ class MCPServer(FeatureMethods):
             self._share_changes(subscriptions)
         self.serve_method("tools/call", Method(msgspec.json.Decoder(CallToolParams), self._start_call, "name"))
         self._surround(extensions, middleware)
+
+    if not TYPE_CHECKING:  # type checkers know what there is
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what stands for a member that there is not; asked for those only."""
+            from ..elsewhere import no_member  # of mistakes only
+
+            raise no_member(self, name) from None
 
     def serve_method(self, name: str, method: Method) -> None:
         """Answer `name` from now on."""
@@ -220,18 +234,27 @@ class MCPServer(FeatureMethods):
         replace: bool = False,
         **options: Unpack[ToolKeywords],
     ) -> Callable[[F], F]: ...
-    def tool(self, name: Any = None, *args: Any, **options: Any) -> Any:
+    @explained
+    def tool(self, name: Any = ..., *args: Any, **options: Any) -> Any:
         """Register a function as a tool; works as `@mcp.tool` and as `@mcp.tool(...)`. Options: see `add_tool`."""
         if callable(name):
             self.add_tool(name)
             return name
+        if name is not ... and not isinstance(name, str):
+            from .decorated import check_decorated  # of few decorators
 
+            check_decorated(name, "tool", sys._getframe(2))
+        if not isinstance(self, MCPServer):  # the function itself, below `@MCPServer.tool`
+            raise TypeError('MCPServer.tool is used on the class; write @mcp.tool, with mcp = MCPServer("name")')
+
+        @explained
         def register(function: F) -> F:
-            self.add_tool(function, name, *args, **options)
+            self.add_tool(function, None if name is ... else name, *args, **options)
             return function
 
         return register
 
+    @explained
     def add_tool(
         self,
         fn: Callable[..., Any],
@@ -282,8 +305,6 @@ class MCPServer(FeatureMethods):
             TypeError: a signature that cannot be published; the text names tool, parameter and fix.
             ValueError: a bad or taken name; a schema that cannot be enforced, or an icon that no client may fetch.
         """
-        if name is not None and not isinstance(name, str):
-            raise TypeError(f"tool name must be a string, not {name!r}")
         check_options("add_tool", options, ToolSpec.__struct_fields__)
         spec = ToolSpec(
             name=name,
@@ -298,20 +319,19 @@ class MCPServer(FeatureMethods):
         tool = make_tool(fn, spec, self._options.override(spec.extra_args, spec.coerce), self._home)
         self._tools.add(tool, replace=replace)
 
+    @explained
     def add_tools(self, source: object) -> None:
         """Register every method of an instance, class or module that `leanmcp.tool` marks; see `marks.marked`.
 
         Raises:
             TypeError, ValueError: nothing is marked, or as `add_tool`.
         """
-        from .marks import marked  # few servers mark theirs
+        from .marks import some_marked  # few servers mark theirs
 
-        found = list(marked(source))
-        if not found:
-            raise ValueError(f"{source!r} has no tools; mark its methods with @tool, from leanmcp import tool")
-        for function, mark in found:
+        for function, mark in some_marked(source):
             self.add_tool(function, *mark.args, **mark.options)
 
+    @explained
     def remove_tool(self, name: str) -> None:
         """Take a tool off the list.
 
@@ -320,6 +340,7 @@ class MCPServer(FeatureMethods):
         """
         self._tools.remove(name)
 
+    @explained
     def disable_tool(self, name: str) -> None:
         """Hide a tool: it is neither listed nor called until `enable_tool`, and keeps its place in the list.
 
@@ -328,6 +349,7 @@ class MCPServer(FeatureMethods):
         """
         self._tools.set_enabled(name, False)
 
+    @explained
     def enable_tool(self, name: str) -> None:
         """Show a tool again that `disable_tool` has hidden.
 
@@ -347,17 +369,24 @@ class MCPServer(FeatureMethods):
 
     # --- serving --------------------------------------------------------------------------------------------------
 
-    def run(self, transport: str = "stdio", **options: Any) -> None:
+    @explained
+    def run(self, transport: str = "stdio", *unnamed: Never, **options: Any) -> None:
         """Serve until end of input or a signal. Transports and options: see `leanmcp.run.run`."""
         from ..run import run  # the one way up: the layer that joins server and transports, when a program starts
 
-        run(self, transport, **options)
+        run(self, transport, *unnamed, **options)
 
-    async def run_async(self, transport: str = "stdio", **options: Any) -> None:
+    async def run_async(self, transport: str = "stdio", *unnamed: Never, **options: Any) -> None:
         """Serve inside a running event loop. Transports and options: see `leanmcp.run.serve`."""
         from ..run import serve
 
-        await serve(self, transport, **options)
+        try:
+            await serve(self, transport, *unnamed, **options)
+        except Exception as error:
+            from ..mistakes import shorten  # of mistakes only
+
+            shorten(error)
+            raise
 
     # --- methods --------------------------------------------------------------------------------------------------
 
@@ -400,12 +429,6 @@ def _entry(tool: Tool) -> Any:
     return tool.entry
 
 
-def _checked_page_size(page_size: int) -> int:
-    if isinstance(page_size, bool) or not isinstance(page_size, int) or page_size < 0:
-        raise ValueError(f"page_size={page_size!r}: give the number of entries on a page, 0 for no pages")
-    return page_size
-
-
 def _checked_info(info: Implementation, instructions: object, limits: object) -> bytes:
     """Return the JSON of `serverInfo`; a member of the wrong type would make clients refuse every answer.
 
@@ -416,18 +439,11 @@ def _checked_info(info: Implementation, instructions: object, limits: object) ->
         raise TypeError(f"limits={limits!r}: give Limits(max_body_size=..., ...)")
     if not (instructions is None or isinstance(instructions, str)):
         raise TypeError(f"instructions={instructions!r}: give a string")
+    for name in ("name", "title", "description", "version", "website_url"):
+        value = getattr(info, name)
+        if not (value is None or isinstance(value, str)):
+            raise TypeError(f"MCPServer: {name}={value!r}; give a string")
     try:
-        data = msgspec.json.encode(info)
-        msgspec.json.decode(data, type=Implementation)
-    except (TypeError, ValueError) as fault:
+        return msgspec.json.encode(info)
+    except ValueError as fault:
         raise TypeError(f"MCPServer: name, title, description, version and the like are strings: {fault}") from None
-    return data
-
-
-def _checked_hints(hints: Mapping[str, CacheHint] | None) -> dict[str, CacheHint]:
-    for method, hint in (hints or {}).items():
-        if not isinstance(hint, CacheHint):
-            raise TypeError(f"cache_hints[{method!r}] is {hint!r}; give a CacheHint(ttl_ms=..., scope=...)")
-        if method not in CACHEABLE:
-            raise ValueError(f"cache_hints names {method!r}; cacheable methods are {', '.join(CACHEABLE)}")
-    return dict(hints or {})

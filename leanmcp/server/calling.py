@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 
 STATE_KEY_VARIABLES = ("LEANMCP_STATE_KEY", "LEANMCP_STATE_KEY_FILE")
 NOUNS = {"tools/call": "Tool", "prompts/get": "Prompt", "resources/read": "Resource"}
+"""What a method runs, of those that may ask the client."""
+LATE = (
+    "its Context was used after the call had been answered, which reaches nobody; take `ctx: Context` in each call, "
+    "and do not keep it"
+)
 Sanitize = Callable[[Any], Any]
 """Takes what a tool returned, or the text of an error, and returns what may go out."""
 
@@ -241,6 +246,10 @@ class Callee:
             raise InputRequired(InputRequiredResult(input_requests=context.questions), context)
         return value
 
+    def warn_late(self) -> None:
+        """Tell the log of a Context that is used when its call has been answered."""
+        self.home.faults.warn(self.name, RuntimeError(LATE), noun=NOUNS.get(self.method, "Method").lower())
+
     def ask(self, asked: InputRequired, params: RetryParams, exchange: Exchange) -> Segments:
         """Return the response that asks the client.
 
@@ -262,7 +271,7 @@ class Callee:
         except (asyncio.CancelledError, TimeoutError):
             if not scope.expired or scope.cancelled:
                 raise  # the function's own, or the client's
-            noun = NOUNS.get(self.method, "Method")
+            noun = "Completion" if self.method == "completion/complete" else NOUNS.get(self.method, "Method")
             raise TimedOut(f"{noun} {self.name!r} did not finish within {self._timeout:g} seconds") from None
 
     async def _run_provided(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context[Any] | None) -> Any:

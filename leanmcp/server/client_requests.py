@@ -24,13 +24,10 @@ from .forms import check_form
 __all__ = ["check_capabilities", "declares", "read_response", "request_of"]
 
 ELICITATION, SAMPLING, ROOTS = "elicitation/create", "sampling/createMessage", "roots/list"
-_HANDLER = (
-    "capabilities: {{elicitation: {{{mode}: {{}}}}}} and a handler of elicitation/create to the TypeScript client"
-)
 _HOW = {
-    "elicitation": f"give elicitation_callback= to the Python client, or {_HANDLER}",
-    "sampling": "give it a model to ask",
-    "roots": "give it the folders to work in",
+    "elicitation": "a Python client takes elicitation_callback=, a TypeScript one {{elicitation: {{{mode}: {{}}}}}}",
+    "sampling": "give the client a model to ask",
+    "roots": "give the client folders to work in",
 }
 _decode_result = msgspec.json.Decoder(ElicitResult).decode
 
@@ -120,8 +117,8 @@ def missing(paths: list[tuple[str, ...]]) -> MissingRequiredClientCapability:
     known = [_HOW[path[0]].format(mode=path[-1]) for path in paths if path[0] in _HOW]
     how = f" ({'; '.join(dict.fromkeys(known))})" if known else ""
     return MissingRequiredClientCapability(
-        f"This request needs the client capability {named}, which is not declared in _meta's clientCapabilities{how}; "
-        "without it, say what would be asked for in the arguments, where they take it",
+        f"This request needs the client capability {named}, which is not in _meta's clientCapabilities{how}; without "
+        "it, give what would be asked for in the arguments, where they take it",
         data,
     )
 

@@ -34,6 +34,7 @@ from .calling import Callee, Home
 from .context import Context, Exchange
 from .encoding import ResultError, encode_json
 from .failures import protocol_error
+from .registration import check_limit
 from .source import Source
 
 if TYPE_CHECKING:
@@ -177,23 +178,36 @@ class Completer:
         most: what it may take, in order; parameters with a default are left alone.
         least: how many of these it must take.
         home: what it needs of its server.
+        timeout: seconds that a completion may take, None for no limit.
 
     Attributes:
+        function: as it was given.
         takes: how many of these it takes.
 
     Raises:
         TypeError: another signature.
+        ValueError: a timeout that is no positive number.
     """
 
-    __slots__ = ("_callee", "_names", "_positional", "name", "takes")
+    __slots__ = ("_callee", "_names", "_positional", "function", "name", "takes")
 
-    def __init__(self, function: Callable[..., Any], name: str, most: Sequence[str], least: int, home: Home) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        name: str,
+        most: Sequence[str],
+        least: int,
+        home: Home,
+        timeout: float | None = None,
+    ) -> None:
+        check_limit("timeout", timeout)
         source = Source(function, name, Context, noun="completion", untyped=Any)
         taken = [parameter for parameter in source.parameters if parameter.default is inspect.Parameter.empty]
         if not least <= len(taken) <= len(most):
             text = f"takes {', '.join(p.name for p in taken) or 'nothing'}; give parameters for {', '.join(most)}"
             raise TypeError(f"completion {name!r}: {getattr(function, '__name__', function)!r} {text}")
         self.name = name
+        self.function = function
         self.takes = len(taken)
         self._positional = sum(parameter.kind is inspect.Parameter.POSITIONAL_ONLY for parameter in taken)
         self._names = [parameter.name for parameter in taken]
@@ -203,6 +217,7 @@ class Completer:
             home,
             method="completion/complete",
             name=name,
+            timeout=timeout,
             in_thread=not is_async(function) and not _is_async_generator(function),
         )
 
@@ -210,10 +225,8 @@ class Completer:
         """Call the function with the first of `values`, as many as it takes."""
         args = tuple(values[: self._positional])
         kwargs = dict(zip(self._names[self._positional :], values[self._positional :], strict=False))
-        value = await self._callee.call(args, kwargs, RetryParams(meta=params.meta), exchange)
-        if value is None or isinstance(value, Completion):
-            return value
-        return await _collect_async(value, whole=self.takes == 0)  # of a plain wrapper around a coroutine function
+        found: Completion | None = await self._callee.call(args, kwargs, RetryParams(meta=params.meta), exchange)
+        return found
 
 
 def _collecting(function: Callable[..., Any], whole: bool) -> Callable[..., Any]:
@@ -232,7 +245,18 @@ def _collecting(function: Callable[..., Any], whole: bool) -> Callable[..., Any]
             return await _collect_async(await function(*args, **kwargs), whole)
 
         return awaited
-    return lambda *args, **kwargs: _collect(function(*args, **kwargs), whole)
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        value = _collect(function(*args, **kwargs), whole)
+        if value is None or isinstance(value, Completion):
+            return value
+        return _awaited(value, whole)  # of a plain wrapper around a coroutine function; the call waits for it
+
+    return called
+
+
+async def _awaited(value: Any, whole: bool) -> Completion | None:
+    return await _collect_async(await value if inspect.isawaitable(value) else value, whole)
 
 
 def _is_async_generator(function: Callable[..., Any]) -> bool:
@@ -295,29 +319,33 @@ class Completions:
         self._server.declare("completions", {})
         self._server.serve_method("completion/complete", Method(msgspec.json.Decoder(CompleteParams), self._complete))
 
-    def handle(self, function: Callable[..., Any]) -> None:
+    def handle(self, function: Callable[..., Any], timeout: float | None = None) -> None:
         """Let a function complete what no completer is registered for: `function(ref, argument, context)`.
 
         Raises:
-            TypeError: another signature.
+            TypeError, ValueError: see `Completer`.
         """
-        self._handler = Completer(function, "handler", ("ref", "argument", "context"), 3, self._home)
+        self._handler = Completer(function, "handler", ("ref", "argument", "context"), 3, self._home, timeout)
         self.serve()
 
-    def add(self, function: Callable[..., Any], ref: Reference | str, argument: str) -> None:
+    def add(
+        self, function: Callable[..., Any], ref: Reference | str, argument: str, timeout: float | None = None
+    ) -> None:
         """Let a function complete one argument.
 
         Raises:
-            TypeError: it has another signature than `()`, `(value)` or `(value, arguments)`.
-            ValueError: there is no such prompt, template or argument.
+            TypeError: it has another signature than `()`, `(value)` or `(value, arguments)`; see `Completer`.
+            ValueError: there is no such prompt, template or argument; see `Completer`.
         """
         ref = _reference(ref)
         key = _key(ref, argument)
         try:
             self._offered(ref, argument)
         except InvalidParams as fault:
-            raise ValueError(f"completion({key[1]!r}, {argument!r}): {fault.message}; register it before") from None
-        self._completers[key] = Completer(function, f"{key[1]}:{argument}", ("value", "arguments"), 0, self._home)
+            before = "" if "did you mean" in fault.message else "; register it before"
+            raise ValueError(f"completion({key[1]!r}, {argument!r}): {fault.message}{before}") from None
+        name = f"{key[1]}:{argument}"
+        self._completers[key] = Completer(function, name, ("value", "arguments"), 0, self._home, timeout)
         self.serve()
 
     def _complete(self, params: CompleteParams, exchange: Exchange) -> Segments | Coroutine[Any, Any, Segments]:

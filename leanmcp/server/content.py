@@ -225,8 +225,14 @@ def _base64(data: bytes) -> bytes:
 
 
 def _members(**members: Any) -> bytes:
-    """Return the members that are set, without braces."""
-    return msgspec.json.encode({name: value for name, value in members.items() if value is not None})[1:-1]
+    """Return the members that are set, without braces.
+
+    Raises:
+        ResultError: one of them has no JSON form.
+    """
+    from .encoding import encode_json  # which knows RawJSON
+
+    return encode_json({name: value for name, value in members.items() if value is not None})[1:-1]
 
 
 def guess_type(path: str) -> str | None:

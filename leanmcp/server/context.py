@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
 
 import msgspec
 
-from ..errors import MissingRequiredClientCapability
+from ..errors import MissingRequiredClientCapability, Unmade
 from ..protocol.jsonrpc import RequestId, Segments
-from ..protocol.meta import ClientInfo, Params, RetryParams, decode_late
+from ..protocol.meta import ClientInfo, Params, RetryParams, decode_late, decode_meta
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -61,19 +61,6 @@ class Exchange(msgspec.Struct, frozen=True):
     """The whole request, as it came."""
     state: SimpleNamespace | None = None
     """What middleware leaves for the function; None without any."""
-
-
-class _MetaOnly(msgspec.Struct):
-    meta: dict[str, Any] = msgspec.field(name="_meta")
-
-
-class _Message(msgspec.Struct):
-    """A request, read for nothing but its `_meta`."""
-
-    params: _MetaOnly
-
-
-_decode_meta = msgspec.json.Decoder(_Message).decode
 
 
 class RequestView:
@@ -124,6 +111,14 @@ class RequestView:
         found = declared.items() if isinstance(declared, dict) else ()
         return {identifier: settings for identifier, settings in found if isinstance(settings, dict)}
 
+    if not TYPE_CHECKING:  # type checkers know what there is
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what stands for a member that there is not; asked for those only."""
+            from ..elsewhere import no_member  # of mistakes only
+
+            raise no_member(self, name) from None
+
     def require_extension(self, identifier: str) -> dict[str, Any]:
         """Return the client's settings of an extension, or refuse the request of a client that did not declare it.
 
@@ -142,7 +137,7 @@ class RequestView:
 
         Spec: basic/index, "`_meta`".
         """
-        return decode_late(self._exchange.message, _decode_meta).params.meta
+        return decode_late(self._exchange.message, decode_meta).params.meta
 
     @property
     def trace(self) -> TraceContext | None:
@@ -409,8 +404,17 @@ class Context(RequestView, Generic[L]):
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress from a `def` tool, from any thread; otherwise as `report_progress`."""
         progress, total = _finite(progress), None if total is None else _finite(total)
+        if self._closed:
+            self.is_over()
         if self._progress is not None:
             self._progress.report(progress, total, message)
+
+    def is_over(self) -> bool:
+        """Return whether the call has been answered, which the log is told; a cancelled one may not know it yet."""
+        is_over = self._closed and not self.cancelled and not self.questions
+        if is_over:
+            self._callee.warn_late()
+        return is_over
 
     def _notify(self, notification: bytes) -> None:
         if self._exchange.channel is not None:
@@ -436,3 +440,8 @@ def _finite(value: float) -> float:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"progress {value} is no finite number")
     return value
+
+
+# As in `ctx: Context()`; a default costs the calls of those nothing who make one.
+_unmade = Unmade("Context is made by the server for each request; write ctx: Context")
+Context.__init__.__defaults__ = (_unmade, _unmade, _unmade, None)

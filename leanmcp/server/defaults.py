@@ -7,6 +7,7 @@ Spec 2026-07-28: server/tools, "Tool" (inputSchema).
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 from msgspec import UNSET
@@ -14,10 +15,30 @@ from msgspec import UNSET
 from .derive import type_text
 from .explain import explain
 from .metadata import is_marker
-from .nodes import Property
+from .nodes import ChoiceNode, Node, Property, TextNode
 from .publish import json_value
 
 __all__ = ["default_fault"]
+
+
+def _of_its_type(node: Node, default: Any) -> str | None:
+    """Return what to write for a text or a number that only JSON turns into the type; None for one that needs it not.
+
+    The function would get it as it stands.
+    """
+    if type(default) not in (str, int):
+        return None
+    instead = None
+    for part in getattr(node, "members", (node,)):
+        if isinstance(part, ChoiceNode) and isinstance(part.annotation, enum.EnumMeta):
+            if default in part.values:
+                instead = f"write {part.annotation.__name__}.{part.annotation(default).name}"
+        elif isinstance(part, TextNode) and part.kind != "str":
+            if type(default) is str and not explain(part, default):
+                instead = f"give a {type_text(part.annotation)}"
+        elif not explain(part, default):
+            return None
+    return instead
 
 
 def default_fault(entry: Property, annotation: Any) -> str | None:
@@ -29,11 +50,18 @@ def default_fault(entry: Property, annotation: Any) -> str | None:
     """
     if is_marker(entry.default):
         return "what gives a value in place of the client stands with a parameter of a function, not with a field"
+    if type(entry.default).__name__ == "Field" and type(entry.default).__module__ == "dataclasses":
+        written = getattr(entry.default, "default", None)
+        shown = "..." if type(written).__name__ == "_MISSING_TYPE" else repr(written)
+        kind = type_text(annotation)
+        return f"the default dataclasses.field() does not fit {kind}; write {entry.name}: {kind} = {shown}"
     value = json_value(entry.default)
     faults = [] if value is UNSET else explain(entry.node, value)
-    if not faults:
-        return None
     kind = type_text(annotation)
+    if not faults:
+        instead = _of_its_type(entry.node, entry.default)
+        given = "an int" if type(entry.default) is int else "a str"
+        return instead and f"the default {entry.default!r} is {given} and no {kind}; {instead}"
     if value is None:
         return f"the default None is no {kind}; write {entry.name}: {kind} | None = None"
     where = f"{faults[0].path}: " if faults[0].path else ""

@@ -12,15 +12,16 @@ import decimal
 import enum
 import os
 import sys
+import types
 import typing
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
-from msgspec import UnsetType
+from msgspec import Meta, UnsetType
 
-from ..constraints import Constraints, annotate, exact_for, fitting, members, spread
+from ..constraints import Constraints, annotate, contradiction, exact_for, fitting, members, spread
 from . import classes, metadata
 from .nodes import (
     AnyNode,
@@ -124,8 +125,12 @@ class Deriver:
         """Return the node of any annotation, with constraints that `Annotated` put around it."""
         limits = constraints or Constraints()
         annotation = classes.resolve(annotation, self.scope, self.refusal)
-        if isinstance(annotation, list | dict | set):
-            raise self.refusal(annotation, "it is a value and no type", "write a type such as list[int]")
+        if isinstance(annotation, list | dict | set | tuple):
+            from .slips import type_of_value  # of mistakes only
+
+            raise self.refusal(annotation, "it is a value and no type", type_of_value(annotation))
+        if isinstance(annotation, Meta) or metadata.is_field_info(annotation):
+            raise self.refusal(annotation, "it is no type", "write Annotated[int, Field(...)]")
         for hook in _hooks():
             foreign = hook(annotation, self)
             if foreign is not None:
@@ -181,11 +186,10 @@ class Deriver:
             return self._object(annotation, base)
         if isinstance(base, type) and issubclass(base, os.PathLike):
             return self._path(annotation, base)
-        raise self.refusal(
-            annotation,
-            "it has no JSON form that can be decoded",
-            "use a type that JSON can carry or pass input_schema=",
-        )
+        from .slips import instead_of  # of mistakes only
+
+        instead = instead_of(base) or "use a type that JSON can carry or pass input_schema="
+        raise self.refusal(annotation, "it has no JSON form that can be decoded", instead)
 
     # Annotated ---------------------------------------------------------------------------------------------------
 
@@ -194,8 +198,12 @@ class Deriver:
         try:
             read = metadata.read(marks)
         except TypeError as error:
-            raise self.refusal(inner, str(error)) from None
-        node = self.node(inner, read.constraints.merge(limits))
+            reason, fixed, instead = str(error).partition("; ")
+            raise (self.refusal(inner, reason, instead) if fixed else self.refusal(inner, reason)) from None
+        constraints = read.constraints.merge(limits)
+        if (fault := contradiction(constraints)) is not None:
+            raise self.refusal(inner, fault, "correct the constraint")
+        node = self.node(inner, constraints)
         notes = metadata.merge_notes(read.notes, node.notes)
         if notes.header is not None:
             self._check_header(annotation, node)
@@ -414,8 +422,14 @@ def type_text(annotation: Any) -> str:
         return type_text(get_args(annotation)[0])
     if annotation is type(None):
         return "None"
+    if isinstance(annotation, Meta) or metadata.is_field_info(annotation):
+        return "Field(...)"
     if isinstance(annotation, type) and get_origin(annotation) is None:
         return annotation.__qualname__
+    if isinstance(annotation, types.FunctionType | types.BuiltinFunctionType | types.ModuleType):
+        return annotation.__name__
+    if isinstance(annotation, tuple):
+        return f"({', '.join(map(type_text, annotation))})"
     return str(annotation).replace("typing.", "")
 
 

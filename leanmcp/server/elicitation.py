@@ -33,6 +33,13 @@ class Accepted(msgspec.Struct, Generic[T], frozen=True):
     data: T
     action: ClassVar[Literal["accept"]] = "accept"
 
+    if not TYPE_CHECKING:  # as below
+
+        def __getattr__(self, name: str) -> Any:
+            inside = not name.startswith("_") and hasattr(self.data, name)
+            hint = f"; it is in the answer's data: answer.data.{name}" if inside else ""
+            raise AttributeError(f"'Accepted' object has no attribute {name!r}{hint}", name=name)
+
 
 class _Unanswered(msgspec.Struct, frozen=True):
     """The user gave no answer."""

@@ -10,7 +10,7 @@ import math
 import os
 import sys
 from collections.abc import Iterator
-from types import CoroutineType
+from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, MethodType
 from typing import Any
 
 import msgspec
@@ -18,11 +18,12 @@ import msgspec
 from ..errors import ToolError
 from ..protocol.meta import SERVER_INFO
 from ..types import AudioContent, BlobResourceContents, EmbeddedResource, ImageContent
-from .content import RawJSON
+from .content import Audio, File, Image, RawJSON
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _MAX_DEPTH = 1000
 _ENDLESS = object()
+_scan = msgspec.json.Decoder(msgspec.Raw).decode
 
 
 class ResultError(ToolError):
@@ -38,12 +39,13 @@ class ResultError(ToolError):
         return f"{noun.capitalize()} {name!r}: {text}"
 
 
-def encode_json(value: object, *, may_hold_nan: bool = True) -> bytes:
+def encode_json(value: object, *, may_hold_nan: bool = True, is_read_again: bool = False) -> bytes:
     """Return `value` as JSON.
 
     Args:
         value: any object.
         may_hold_nan: False where its type rules out that a float is in it.
+        is_read_again: whether the caller decodes what it gets, and so finds out by itself where it is no JSON.
 
     Raises:
         ResultError: it has no JSON form; the text names the path.
@@ -52,9 +54,13 @@ def encode_json(value: object, *, may_hold_nan: bool = True) -> bytes:
         return value.data
     try:
         data = msgspec.json.encode(value, enc_hook=encode_other)
-        if b"\n" in data or b"\r" in data or type(value) is msgspec.Raw:
-            data = RawJSON(data).data  # a Raw is spliced as it is: it may be no JSON, or end the message on stdio
-    except (TypeError, ValueError, OverflowError, RecursionError) as fault:
+        # A Raw anywhere in it is spliced as it is: it may be no JSON, or end the message on stdio.
+        if b"\n" in data or b"\r" in data:
+            data = RawJSON(data).data
+        elif not is_read_again:
+            _scan(data)
+            _ = data.isascii() or data.decode()
+    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.DecodeError) as fault:
         raise unencodable(value, fault) from None
     # NaN and Infinity are written as null, in silence: only where a null came out is there something to look for.
     if may_hold_nan and b"null" in data and not _is_finite(value):
@@ -149,7 +155,21 @@ def _instead(value: object) -> str | None:
     if isinstance(value, BaseException):
         return "raise it instead of returning it"
     if isinstance(value, CoroutineType):
+        from .fault_hints import drop  # of mistakes only
+
+        drop(value)
         return f"did you forget `await`, as in `await {value.__name__}(...)`?"
+    if isinstance(value, GeneratorType | AsyncGeneratorType):
+        return "return a list of what it yields"
+    if isinstance(value, FunctionType | MethodType):
+        return f"did you forget to call it, as in `{value.__name__}(...)`?"
+    if isinstance(value, Image | Audio | File):
+        kind = type(value).__name__
+        return f"it is content: return it alone, or in a list annotated `-> list[str | {kind}]` or not at all"
+    if type(value).__module__.startswith("mcp"):
+        from ..elsewhere import official  # of few results
+
+        return official(type(value)) or None
     if type(value).__name__ in ("Elicit", "ElicitURL"):
         return "ask with `await ctx.elicit(...)`, or return it from a function behind Resolve"
     return None
@@ -189,17 +209,27 @@ def _fault(item: object) -> str | None:
     if item is _ENDLESS:
         return "a container holds itself or is nested too deeply"
     if isinstance(item, float):
-        return None if math.isfinite(item) else f"{float.__repr__(item)} is no JSON number"
+        return None if math.isfinite(item) else f"{float.__repr__(item)} is no JSON number; return None instead"
     if isinstance(item, str):
         return None if _is_unicode(item) else "the text holds a lone surrogate"
     if item is None or isinstance(item, bool):
         return None
+    if isinstance(item, msgspec.Raw):
+        return _raw_fault(item)
     try:
         msgspec.json.encode(item, enc_hook=encode_other)
     except ValueError as fault:
         return "the integer has over 4,300 digits" if isinstance(item, int) else _sentence(fault)
     except Exception as fault:  # an object's own conversion may raise anything
         return _sentence(fault)
+    return None
+
+
+def _raw_fault(raw: msgspec.Raw) -> str | None:
+    try:
+        RawJSON(bytes(raw))
+    except ValueError as fault:
+        return f"this msgspec.Raw is no JSON: {_sentence(fault).removeprefix('RawJSON: not JSON: ')}"
     return None
 
 

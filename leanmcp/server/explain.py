@@ -17,7 +17,6 @@ import msgspec
 from ..constraints import LENGTHS, NUMERIC, Constraints
 from ..schema import faults as say
 from ..schema.faults import Fault, path_text
-from ..schema.patterns import longest_text, python_pattern
 from .branches import KINDS, branch, is_integral, is_number, names, same
 from .nodes import (
     AnyNode,
@@ -208,12 +207,21 @@ def pattern_fault(limits: Constraints, pattern: str, value: str) -> str | None:
     return None if search(pattern)(value) else say.pattern(pattern)
 
 
-_longest_text = functools.lru_cache(maxsize=256)(longest_text)
+# The first tool with a pattern loads what follows when it is registered; most servers have none.
+
+
+@functools.lru_cache(maxsize=256)
+def _longest_text(pattern: str) -> int | None:
+    from ..schema.patterns import longest_text
+
+    return longest_text(pattern)
 
 
 @functools.lru_cache(maxsize=256)
 def search(pattern: str) -> Callable[[str], object]:
     import re
+
+    from ..schema.patterns import python_pattern
 
     return re.compile(python_pattern(pattern)).search
 

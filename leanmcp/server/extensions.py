@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from ..calls import is_async
-from ..errors import InvalidParams
+from ..errors import InvalidParams, explained
 from ..logs import logger
 from ..protocol.jsonrpc import DECODE_FAULTS, Segments
 from ..protocol.meta import LEGACY_METHODS, Params, RetryParams, decode_late
@@ -150,6 +150,7 @@ class Extension:
     result_types: Sequence[str] = ()
     notifications: Sequence[str] = ()
 
+    @explained
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "identifier" in vars(cls):

@@ -9,13 +9,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from types import CoroutineType, TracebackType
+from types import TracebackType
 
+from ..brief import first_failure
+from ..frames import owner_of
 from ..logs import logger
+from .fault_hints import hint_for
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _WINDOW = 1.0  # seconds in which faults of one kind share one record
 _MAX_KINDS = 1000
+_CODES = (("its Context was used", "LM514"), ("it raised", "LM518"), ("The result has no structured content", "LM504"))
+"""Of the warnings that need no more than a code, by their start."""
+_WANTED = "; return text, numbers, lists, dicts, dataclasses, or Image, Audio, File"
 
 
 class _Seen:
@@ -46,14 +51,19 @@ class FaultLog:
         """
         if self.observe is not None:
             self.observe(error)
+        if isinstance(error.__cause__, StopIteration) and isinstance(error, RuntimeError):
+            error = error.__cause__  # which no coroutine raises: Python puts a RuntimeError in its place
         tool = f"{noun} {tool}"
         seen, fresh = self._note(tool, error, now)
         if fresh is None:
             return seen.log_id if seen else ""
         more = f" ({seen.count} more like the last one, {seen.log_id})" if seen is not None and seen.count else ""
-        _add_hint(error)
-        trace = _own_frames(error.__traceback__)
-        logger.error("%s failed [%s]%s", tool, fresh.log_id, more, exc_info=(type(error), error, trace))
+        first, _ = first_failure(error)
+        code, hint = hint_for(first, _own_frames(first.__traceback__))
+        if hint and hint not in getattr(first, "__notes__", ()):
+            first.add_note(hint)
+        exc_info = type(error), error, _own_frames(error.__traceback__)
+        logger.error("%s failed [%s]%s [%s]", tool, fresh.log_id, more, code, exc_info=exc_info)
         return fresh.log_id
 
     def warn(self, tool: str, error: BaseException, *, noun: str = "tool", now: float | None = None) -> None:
@@ -61,7 +71,9 @@ class FaultLog:
         tool = f"{noun} {tool}"
         _, fresh = self._note(tool, error, now)
         if fresh is not None:
-            logger.warning("%s: %s", tool, error)
+            code, text = _for_author(str(error))
+            first, line_end, rest = text.partition("\n")
+            logger.warning("%s: %s [%s]%s%s", tool, first, code, line_end, rest)
 
     def _note(self, tool: str, error: BaseException, now: float | None) -> tuple[_Seen | None, _Seen | None]:
         """Return the last record of this kind of fault, and a fresh one where it is time to log again."""
@@ -77,17 +89,23 @@ class FaultLog:
         return seen, fresh
 
 
-def _add_hint(error: BaseException) -> None:
-    """Note below an exception what was probably forgotten."""
-    coroutine = error.obj if isinstance(error, AttributeError) else None
-    if isinstance(coroutine, CoroutineType):
-        name = coroutine.__qualname__.replace("Context.", "ctx.")
-        error.add_note(f"{name}(...) is a coroutine: did you forget `await`, as in `await {name}(...)`?")
+def _for_author(text: str) -> tuple[str, str]:
+    """Return the code of the page about a result that cannot be sent, and what to tell its author."""
+    if text.startswith("Invalid result of"):
+        faults = text.partition("\n")[2]
+        forgotten = "; did you forget `return`?" if faults.endswith("got null") and "\n" not in faults else ""
+        return "LM504", f"it returned what its return annotation or output_schema= does not allow: {faults}{forgotten}"
+    if text.startswith("The result has no JSON form"):
+        wanted = _WANTED if text.endswith("has no JSON form") else ""
+        return "LM502" if "forget `await`" in text else "LM503", text + wanted
+    if " bytes, over the " in text:
+        return "LM505", text
+    return next((code for start, code in _CODES if text.startswith(start)), "LM522"), text
 
 
 def _own_frames(trace: TracebackType | None) -> TracebackType | None:
     """Return the traceback from the first frame that is not ours, the user's."""
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+    while trace is not None and owner_of(trace.tb_frame.f_code.co_filename) == "ours":
         if trace.tb_next is None:
             return trace
         trace = trace.tb_next

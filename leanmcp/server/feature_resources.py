@@ -6,15 +6,16 @@ Spec 2026-07-28: server/resources.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ..errors import InvalidParams
+from ..errors import InvalidParams, explained
 from .registration import check_options
 
 if TYPE_CHECKING:
     import os
-    from typing import Unpack
+    from typing import Never, Unpack
 
     from ..protocol.meta import RequestMeta
     from ..types import BlobResourceContents, TextResourceContents
@@ -38,31 +39,38 @@ class ResourceMethods:
     _options: ToolOptions
     _hints: dict[str, CacheHint]
 
+    @explained
     def resource(
         self,
         uri: str,
-        *,
+        *misplaced: Never,
         replace: bool = False,
         **options: Unpack[ResourceKeywords],
     ) -> Callable[[F], F]:
         """Register a function as a resource, as `@mcp.resource("data://name")`; options: see `add_resource`."""
         from .resource import ResourceSpec, parsed_uri  # loaded by the first resource
 
+        if misplaced:
+            from .decorated import wrong_uri  # of mistakes only
+
+            raise wrong_uri("resource", uri, misplaced)
         parsed_uri(uri)  # a fault in the URI is reported at the decorator
         check_options("resource", options, ResourceSpec.__struct_fields__)
         spec = ResourceSpec(**options)
 
+        @explained
         def register(function: F) -> F:
             self._add_resource(function, uri, spec, replace)
             return function
 
         return register
 
+    @explained
     def add_resource(
         self,
         fn: Callable[..., Any],
-        uri: str,
-        *,
+        uri: str = cast(str, None),
+        *misplaced: Never,
         replace: bool = False,
         **options: Unpack[ResourceKeywords],
     ) -> None:
@@ -102,9 +110,14 @@ class ResourceMethods:
         """
         from .resource import ResourceSpec
 
+        if misplaced or uri is None or callable(uri):
+            from .decorated import wrong_uri  # of mistakes only
+
+            raise wrong_uri("add_resource", fn, (uri, *misplaced))
         check_options("add_resource", options, ResourceSpec.__struct_fields__)
         self._add_resource(fn, uri, ResourceSpec(**options), replace)
 
+    @explained
     def add_file(
         self,
         uri: str,
@@ -136,6 +149,7 @@ class ResourceMethods:
         spec = ResourceSpec(**options)
         self._add_resource(file_function(uri, path, spec), uri, spec, replace)
 
+    @explained
     def add_directory(
         self,
         uri_template: str,
@@ -168,6 +182,7 @@ class ResourceMethods:
         spec = ResourceSpec(**options)
         self._add_resource(directory_function(uri_template, path, spec, hidden=hidden), uri_template, spec, replace)
 
+    @explained
     def remove_resource(self, uri: str) -> None:
         """Take a resource, or a template by its URI template, off its list.
 
@@ -176,6 +191,7 @@ class ResourceMethods:
         """
         self._served_resources().registry_of(uri).remove(uri)
 
+    @explained
     def disable_resource(self, uri: str) -> None:
         """Hide a resource or template: it is neither listed nor read until `enable_resource`, and keeps its place.
 
@@ -184,6 +200,7 @@ class ResourceMethods:
         """
         self._served_resources().registry_of(uri).set_enabled(uri, False)
 
+    @explained
     def enable_resource(self, uri: str) -> None:
         """Show a resource or template again that `disable_resource` has hidden.
 
@@ -229,5 +246,6 @@ class ResourceMethods:
         resources.serve()
         return resources
 
+    @abstractmethod
     def _served_completions(self) -> Completions:
-        raise NotImplementedError  # of FeatureMethods
+        """Return what completes arguments, served from now on."""

@@ -6,16 +6,18 @@ Spec 2026-07-28: server/prompts; server/utilities/completion; basic/patterns/sub
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
-from ..errors import InvalidParams
+from ..errors import InvalidParams, explained
 from .feature_resources import ResourceMethods
 from .registration import check_options
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from contextlib import AbstractContextManager
+    from typing import Never
 
     from ..calls import Stream
     from ..limits import Limits
@@ -62,6 +64,9 @@ class FeatureMethods(ResourceMethods):
             from .extensions import install  # few servers have any
 
             self.extensions = install(cast("MCPServer", self), self._home, extensions)
+        if callable(middleware):
+            name = getattr(middleware, "__name__", type(middleware).__name__)
+            raise TypeError(f"middleware={name}: give a list, [{name}]")
         for function in middleware:
             self.middleware.append(function)
 
@@ -78,6 +83,7 @@ class FeatureMethods(ResourceMethods):
             self._chain = Chain(cast("MCPServer", self), self._home)
         return self._chain
 
+    @explained
     def override(self, dependency: Callable[..., Any], replacement: Callable[..., Any]) -> AbstractContextManager[None]:
         """Put another function in the place of one that `Depends` names, while a `with` block runs; for tests.
 
@@ -171,22 +177,31 @@ class FeatureMethods(ResourceMethods):
         thread: bool | None = None,
         replace: bool = False,
     ) -> Callable[[F], F]: ...
-    def prompt(self, name: Any = None, *args: Any, **options: Any) -> Any:
+    @explained
+    def prompt(self, name: Any = ..., *args: Any, **options: Any) -> Any:
         """Register a function as a prompt; works as `@mcp.prompt` and as `@mcp.prompt(...)`. Options: `add_prompt`."""
         if callable(name):
             self.add_prompt(name)
             return name
+        if name is not ... and not isinstance(name, str):
+            from .decorated import check_decorated  # of few decorators
+
+            check_decorated(name, "prompt", sys._getframe(2))
+        if not isinstance(self, FeatureMethods):  # the function itself, below `@MCPServer.prompt`
+            raise TypeError('MCPServer.prompt is used on the class; write @mcp.prompt, with mcp = MCPServer("name")')
         if options:
             from .prompts import PromptSpec  # loaded by the first prompt
 
             check_options("prompt", options, (*PromptSpec.__struct_fields__, "replace"))
 
+        @explained
         def register(function: F) -> F:
-            self.add_prompt(function, name, *args, **options)
+            self.add_prompt(function, None if name is ... else name, *args, **options)
             return function
 
         return register
 
+    @explained
     def add_prompt(
         self,
         fn: Callable[..., Any],
@@ -199,6 +214,7 @@ class FeatureMethods(ResourceMethods):
         timeout: float | None = None,
         thread: bool | None = None,
         replace: bool = False,
+        **unknown: Never,
     ) -> None:
         """Register `fn` as a prompt.
 
@@ -225,6 +241,7 @@ class FeatureMethods(ResourceMethods):
         """
         from .prompts import PromptSpec, make_prompt  # loaded by the first prompt
 
+        check_options("add_prompt", unknown, (*PromptSpec.__struct_fields__, "replace"))
         spec = PromptSpec(
             name=name, title=title, description=description, icons=icons, meta=meta, timeout=timeout, thread=thread
         )
@@ -235,6 +252,7 @@ class FeatureMethods(ResourceMethods):
         if any(prompt.arguments.offered.values()):
             self._served_completions()
 
+    @explained
     def remove_prompt(self, name: str) -> None:
         """Take a prompt off the list.
 
@@ -243,6 +261,7 @@ class FeatureMethods(ResourceMethods):
         """
         self._made_prompts().registry.remove(name)
 
+    @explained
     def disable_prompt(self, name: str) -> None:
         """Hide a prompt: it is neither listed nor got until `enable_prompt`, and keeps its place in the list.
 
@@ -251,6 +270,7 @@ class FeatureMethods(ResourceMethods):
         """
         self._made_prompts().registry.set_enabled(name, False)
 
+    @explained
     def enable_prompt(self, name: str) -> None:
         """Show a prompt again that `disable_prompt` has hidden.
 
@@ -274,9 +294,14 @@ class FeatureMethods(ResourceMethods):
     def completion(self, ref: F, /) -> F: ...
     @overload
     def completion(
-        self, ref: str | PromptReference | ResourceTemplateReference | None = None, argument: str | None = None
+        self,
+        ref: str | PromptReference | ResourceTemplateReference | None = None,
+        argument: str | None = None,
+        *,
+        timeout: float | None = None,
     ) -> Callable[[F], F]: ...
-    def completion(self, ref: Any = None, argument: str | None = None) -> Any:
+    @explained
+    def completion(self, ref: Any = None, argument: str | None = None, *, timeout: float | None = None) -> Any:
         """Register what completes arguments while they are typed, as a decorator.
 
         Args:
@@ -285,13 +310,14 @@ class FeatureMethods(ResourceMethods):
                 which those that match are sent; or `(value)`, the text so far, or `(value, arguments)` with those that
                 are settled, a dict of texts, and returns what to send, best first: a list or any other iterable of
                 texts, a `Completion`, or None for the values that the parameter's type names.
+            timeout: seconds that it may take; then it is cancelled and answers an error that says so.
 
         Without `ref` and `argument` the function is asked for everything else: `handler(ref, argument, context)` gets
         PromptReference or ResourceTemplateReference, CompletionArgument, and CompletionContext or None; None passes.
 
         Raises:
             TypeError: one of `ref` and `argument` without the other, or a function with another signature.
-            ValueError: there is no such prompt, template or argument.
+            ValueError: there is no such prompt, template or argument; or a timeout that is no positive number.
         """
         if callable(ref):
             self._made_completions().handle(ref)
@@ -299,11 +325,12 @@ class FeatureMethods(ResourceMethods):
         if (ref is None) != (argument is None):
             raise TypeError("completion(ref, argument): give both, or none of them for one handler")
 
+        @explained
         def register(function: F) -> F:
             if argument is None:
-                self._made_completions().handle(function)
+                self._made_completions().handle(function, timeout)
             else:
-                self._made_completions().add(function, ref, argument)
+                self._made_completions().add(function, ref, argument, timeout)
             return function
 
         return register

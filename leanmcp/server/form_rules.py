@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["FORMATS", "check_url", "primitive", "refuse_secrets"]
+__all__ = ["FORMATS", "check_url", "primitive", "refuse_secrets", "secret_in", "secret_word"]
 
 FORMATS = ("email", "uri", "date", "date-time")
 _NOTES = {"title", "description", "default"}
@@ -181,21 +181,32 @@ def refuse_secrets(form: str, properties: dict[str, Any]) -> None:
     Spec: client/elicitation, "User Interaction Model".
     """
     for name, schema in properties.items():
-        if not isinstance(schema, dict) or schema.get("type") in ("boolean", "array"):
-            continue
-        if "enum" in schema or "oneOf" in schema:
-            continue
-        found = (
-            _IN_NAME.search(_words(name))
-            or _IN_NAME.search(_words(str(schema.get("title", ""))))
-            or _IN_TEXT.search(_words(str(schema.get("description", ""))))
-        )
-        word = found[0] if found else "password" if schema.get("format") == "password" else None
+        word = secret_word(name, schema)
         if word is not None:
             raise ValueError(
                 f"field {name!r} of {form} asks for a secret ({word}); forms pass through the client, so ask with "
                 "elicit_url (ElicitURL) on a page of yours, or rename the field if it is none"
             )
+
+
+def secret_word(name: str, schema: object) -> str | None:
+    """Return the words by which a field, of the name and with the schema, asks for a secret; None where it does not."""
+    if not isinstance(schema, dict) or schema.get("type") in ("boolean", "array"):
+        return None
+    if "enum" in schema or "oneOf" in schema:
+        return None
+    found = (
+        _IN_NAME.search(_words(name))
+        or _IN_NAME.search(_words(str(schema.get("title", ""))))
+        or _IN_TEXT.search(_words(str(schema.get("description", ""))))
+    )
+    return found[0] if found else "password" if schema.get("format") == "password" else None
+
+
+def secret_in(text: str) -> str | None:
+    """Return the words of a sentence that are about a secret, None where there are none."""
+    found = _IN_TEXT.search(_words(text))
+    return None if found is None else found[0]
 
 
 # --- URLs -----------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..constraints import CONTAINERS, fresh
 from ..logs import logger
 from ..schema.faults import Fault, path_text, phrase
 from .derive import Deriver
@@ -140,9 +141,11 @@ class GivenArguments:
         named: dict[str, Any] = {}
         for parameter in self._parameters:
             if parameter.kind is KINDS.POSITIONAL_ONLY:
-                positional.append(arguments.pop(parameter.name, parameter.default))
+                positional.append(arguments.pop(parameter.name, fresh(parameter.default)))
             elif parameter.name in arguments:
                 named[parameter.name] = arguments.pop(parameter.name)
+            elif type(parameter.default) in CONTAINERS:
+                named[parameter.name] = fresh(parameter.default)
         if self._takes_rest:
             named |= arguments
         return tuple(positional), named

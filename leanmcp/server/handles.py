@@ -13,11 +13,11 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Never, Protocol, TypeVar
 
 import msgspec
 
-from ..errors import ToolError
+from ..errors import ToolError, explained
 from ..logs import logger
 from ..schema.faults import quoted
 
@@ -101,9 +101,10 @@ class Handles(_Policy, Generic[V]):
         clock: seconds that never go back; for tests.
     """
 
+    @explained
     def __init__(
         self,
-        *,
+        *misplaced: Never,
         ttl: float = DAY,
         owner: Owner | None = None,
         kind: str = "handle",
@@ -112,6 +113,9 @@ class Handles(_Policy, Generic[V]):
         max_handles: int = 10_000,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        if misplaced:
+            name = "kind" if isinstance(misplaced[0], str) else "ttl"
+            raise TypeError(f"Handles takes its options by name; write Handles({name}={misplaced[0]!r})")
         super().__init__(kind, prefix, ttl, sliding, owner)
         if isinstance(max_handles, bool) or not isinstance(max_handles, int) or max_handles < 1:
             raise ValueError(f"max_handles={max_handles!r}: give a positive number")
@@ -235,6 +239,7 @@ class StoredHandles(_Policy, Generic[V]):
         ttl, owner, kind, prefix, sliding: as for `Handles`. The store alone says how many it keeps.
     """
 
+    @explained
     def __init__(
         self,
         store: Store,

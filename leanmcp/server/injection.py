@@ -20,7 +20,7 @@ from types import CoroutineType, MethodType, TracebackType
 from typing import Any, NamedTuple, cast
 
 from ..calls import is_async, key_of
-from ..errors import MCPError, ToolError
+from ..errors import MCPError, ToolError, explained
 from .calling import Home, InputRequired, Provided
 from .context import Context
 from .source import Source
@@ -30,6 +30,7 @@ __all__ = ["Dependency", "Depends", "Scope", "override"]
 _UNSET = object()
 
 
+@explained
 def Depends(dependency: Callable[..., Any], *, use_cache: bool = True, thread: bool = True) -> Any:  # noqa: N802
     """Let each call of a function get a parameter's value from `dependency`, not from the client.
 

@@ -32,6 +32,8 @@ def check_icons(owner: str, icons: Sequence[Icon]) -> list[Icon]:
         TypeError: something that is no `Icon`.
         ValueError: a URI that clients must reject, or a member that is not of the specification's shape.
     """
+    if not isinstance(icons, list | tuple):
+        raise TypeError(f"{owner}: icons={icons!r}; give a list, [Icon(src=...)], even of one")
     for icon in icons:
         if not isinstance(icon, Icon):
             raise TypeError(f"{owner}: icons= holds {icon!r}; give leanmcp.types.Icon(src=...)")

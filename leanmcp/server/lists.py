@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import binascii
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec import UnsetType
 
-from ..errors import InvalidParams
+from ..errors import InvalidParams, explained
 from ..protocol.jsonrpc import RESPONSE_START, RequestId, Segments, encode_id
 from ..protocol.meta import SERVER_INFO
 
@@ -38,6 +38,7 @@ class CacheHint(msgspec.Struct, frozen=True):
     ttl_ms: int = 0
     scope: Literal["public", "private"] = "private"
 
+    @explained
     def __post_init__(self) -> None:
         if type(self.ttl_ms) is not int or self.ttl_ms < 0:
             raise ValueError(f"CacheHint(ttl_ms={self.ttl_ms}): give 0 or more milliseconds")
@@ -46,6 +47,35 @@ class CacheHint(msgspec.Struct, frozen=True):
 
 
 DEFAULT_HINT = CacheHint()
+CACHEABLE = (
+    "server/discover",
+    "tools/list",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+)
+
+
+def checked_hints(hints: Mapping[str, CacheHint] | None) -> dict[str, CacheHint]:
+    """Return the hints of a server by method.
+
+    Raises:
+        TypeError, ValueError: something that is no hint, or a method whose results nobody may keep.
+    """
+    for method, hint in (hints or {}).items():
+        if not isinstance(hint, CacheHint):
+            raise TypeError(f"cache_hints[{method!r}] is {hint!r}; give a CacheHint(ttl_ms=..., scope=...)")
+        if method not in CACHEABLE:
+            raise ValueError(f"cache_hints names {method!r}; cacheable methods are {', '.join(CACHEABLE)}")
+    return dict(hints or {})
+
+
+def checked_page_size(page_size: int) -> int:
+    """Return the entries on one page of a list; refuse what is no number of them."""
+    if isinstance(page_size, bool) or not isinstance(page_size, int) or page_size < 0:
+        raise ValueError(f"page_size={page_size!r}: give the number of entries on a page, 0 for no pages")
+    return page_size
 
 
 class EncodedResult:
@@ -170,6 +200,11 @@ class Registry(Generic[E]):
             self._show(name, place)
         self._changed()
 
+    def every(self) -> list[E]:
+        """Return the entries, hidden ones too."""
+        with self._lock:
+            return [place.entry for place in self._places.values()]
+
     def snapshot(self) -> tuple[int, list[tuple[int, E]]]:
         """Return the version, and the enabled entries with their serial numbers in order."""
         with self._lock:
@@ -182,7 +217,9 @@ class Registry(Generic[E]):
     def _find(self, name: str) -> _Place[E]:
         place = self._places.get(name)
         if place is None:
-            raise ValueError(f"there is no {self._noun} {name!r}")
+            from ..mistyped import did_you_mean  # of mistakes only
+
+            raise ValueError(f"there is no {self._noun} {name!r}{did_you_mean(str(name), self._places)}")
         return place
 
     def _show(self, name: str, place: _Place[E]) -> None:

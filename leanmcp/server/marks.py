@@ -7,21 +7,27 @@ with the options of their marks.
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections.abc import Callable, Iterator, Sequence
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
+from ..errors import explained
+from ..logs import logger
 from ..types import Icon, ToolAnnotations
 
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from .app import MCPServer
     from .keywords import ToolKeywords
 
-__all__ = ["marked", "tool"]
+__all__ = ["marked", "some_marked", "tool", "warn_of_forgotten"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 ATTRIBUTE = "__leanmcp_tool__"
+_IN_MODULES: list[weakref.ref[FunctionType]] = []
+"""Functions outside of classes that are marked."""
 
 
 class Mark(NamedTuple):
@@ -46,6 +52,7 @@ def tool(
     replace: bool = False,
     **options: Unpack[ToolKeywords],
 ) -> Callable[[F], F]: ...
+@explained
 def tool(name: Any = None, *args: Any, **options: Any) -> Any:
     """Mark a function for `MCPServer.add_tools`; works as `@tool` and as `@tool(...)`. Options: see `add_tool`.
 
@@ -56,7 +63,7 @@ def tool(name: Any = None, *args: Any, **options: Any) -> Any:
         return _mark(name, Mark((), {}))
     mark = Mark((name, *args), options)
     _check(mark)
-    return lambda function: _mark(function, mark)
+    return explained(lambda function: _mark(function, mark))
 
 
 def _check(mark: Mark) -> None:
@@ -71,7 +78,25 @@ def _mark(function: Any, mark: Mark) -> Any:
     if isinstance(function, type) or not (callable(function) or isinstance(function, classmethod | staticmethod)):
         raise TypeError(f"@tool marks functions and methods, not {function!r}; put it below @property and the like")
     setattr(function, ATTRIBUTE, mark)
+    if isinstance(function, FunctionType) and "." not in function.__qualname__:
+        _IN_MODULES.append(weakref.ref(function))
     return function
+
+
+def warn_of_forgotten(server: MCPServer) -> None:
+    """Warn once of marked functions that are not registered, in the module of the server, or where it has no tools."""
+    registered = {tool.code for tool in server._tools.every()}
+    names = []
+    for function in filter(None, [reference() for reference in _IN_MODULES]):
+        beside = any(value is server for value in list(function.__globals__.values()))
+        if function.__code__ not in registered and (beside or not registered):
+            names.append(function.__name__)
+    if names:
+        logger.warning(
+            "%s: marked with @tool, and not registered; write @mcp.tool in its place, or mcp.add_tool(%s) [LM228]",
+            ", ".join(names),
+            names[0],
+        )
 
 
 def marked(source: object) -> Iterator[tuple[Callable[..., Any], Mark]]:
@@ -91,6 +116,31 @@ def marked(source: object) -> Iterator[tuple[Callable[..., Any], Mark]]:
                 f"{source.__name__}.{name} is a method of instances; give one, as in add_tools({source.__name__}(...))"
             )
         yield function, mark
+
+
+def some_marked(source: object) -> list[tuple[Callable[..., Any], Mark]]:
+    """Return what `marked` yields.
+
+    Raises:
+        TypeError, ValueError: nothing is marked.
+    """
+    found = list(marked(source))
+    if not found:
+        raise _unmarked(source)
+    return found
+
+
+def _unmarked(source: object) -> Exception:
+    """Return the error about an object in which nothing is marked."""
+    if isinstance(source, list | tuple | set | frozenset | dict):
+        found = type(source).__name__
+        return TypeError(f"add_tools takes an object, class or module, not a {found}; call add_tool for each function")
+    if inspect.isroutine(source):
+        return TypeError(
+            f"add_tools takes an object, class or module, not a function; write add_tool({source.__name__})"
+        )
+    shown = getattr(source, "__name__", None) or f"an object of {type(source).__name__}"
+    return ValueError(f"{shown} has no tools; mark its methods with @tool, from leanmcp import tool")
 
 
 def _marks(source: object) -> dict[str, Mark]:

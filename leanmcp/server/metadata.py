@@ -7,13 +7,14 @@ objects and documentation markers, the foreign ones read by attribute and class 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, Meta, Struct
 
 from ..constraints import Constraints, FieldExtra, absent, field_extra, read_meta
-from ..fields import Header
+from ..fields import Field, Header
 from .nodes import Notes
 
 __all__ = ["Marks", "field_settings", "is_marker", "merge_notes", "read", "split"]
@@ -21,11 +22,25 @@ __all__ = ["Marks", "field_settings", "is_marker", "merge_notes", "read", "split
 BOUNDS = {"Gt": "gt", "Ge": "ge", "Lt": "lt", "Le": "le", "MultipleOf": "multiple_of"}
 LENGTHS = {"MinLen": "min_length", "MaxLen": "max_length"}
 GROUPS = {"Interval": ("gt", "ge", "lt", "le"), "Len": ("min_length", "max_length")}
+KEYWORDS = {
+    "minimum": "ge",
+    "maximum": "le",
+    "exclusiveMinimum": "gt",
+    "exclusiveMaximum": "lt",
+    "multipleOf": "multiple_of",
+    "minLength": "min_length",
+    "maxLength": "max_length",
+    "minItems": "min_length",
+    "maxItems": "max_length",
+    "pattern": "pattern",
+}
+"""What checks a value in JSON Schema, and its name in `Field`."""
 FOREIGN_PACKAGES = ("pydantic", "annotated_types")
 HARMLESS = ("Strict", "Unit", "Discriminator", "Tag")
 # Where what gives a value that is not the client's is made; `Depends` of others looks like ours to the eye.
 MARKER_MODULES = tuple(f"leanmcp.server.{name}" for name in ("context", "elicitation", "injection", "resolve"))
 FOREIGN_MARKERS = ("Depends", "Security")
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
 
 
 class Marks(Struct, kw_only=True):
@@ -74,6 +89,16 @@ def _read_one(mark: Any) -> tuple[Constraints, Notes, bool]:
         raise TypeError(
             "what gives a value in place of the client stands beside the type of a parameter, not of a field"
         )
+    if mark is Field or mark is Header:
+        name = mark.__name__
+        raise TypeError(f"{name} is not called, and so has no effect; write Annotated[..., {name}(...)]")
+    if isinstance(mark, _FUNCTIONS):
+        name, instead = mark.__name__, f"write Depends({mark.__name__}) for its value"
+        if name == "<lambda>":
+            name, instead = "the lambda", "check the argument in the function, or with Field(...)"
+        raise TypeError(f"nobody calls {name}, which stands beside it; {instead}")
+    if isinstance(mark, dict) and (keyword := next((name for name in KEYWORDS if name in mark), None)) is not None:
+        raise TypeError(f"the dict beside it says nothing here; write Field({KEYWORDS[keyword]}={mark[keyword]!r})")
     documentation = getattr(mark, "documentation", None)
     if isinstance(documentation, str):
         return Constraints(), Notes(description=documentation), True

@@ -4,12 +4,17 @@ In: the params and Exchange of one request. Out: what the method answered, or wh
 Without middleware nothing is wrapped. A chain costs a message four Python function entries, and two for each function
 in it, its own included: about 2 µs for one, and as much for each further (`tests/test_call_budget.py` counts).
 `params`, `meta` and `result` are decoded when they are read.
+A cache hint speaks of the answer that the server made. What a middleware puts in its place may depend on the caller, so
+it is `private` unless it says otherwise, and so are all answers of that method from then on: a list has one scope on
+all its pages, and what one caller gets whole must not be shared with those who get a part.
 What is refused before a method is found never gets here: malformed messages, headers that do not mirror the body,
 versions and methods that are not served. So the names of methods that a middleware sees are few.
+Spec 2026-07-28: server/utilities/caching, "Choosing a Cache Scope", "Interaction with Pagination".
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
 from types import SimpleNamespace
@@ -19,11 +24,13 @@ import msgspec
 
 from ..calls import Stream, is_async
 from ..errors import MCPError, ToolError
+from ..logs import logger
 from ..protocol.jsonrpc import Segments
 from ..protocol.meta import Params, decode_late
 from ..protocol.pieces import joined
-from .calling import Home
+from .calling import Home, code_of
 from .context import Exchange, RequestView
+from .lists import CACHEABLE
 from .results import ResultEncoder
 from .whole_results import CORE_RESULT_TYPES, encode_result
 
@@ -40,6 +47,10 @@ class _ParamsOnly(msgspec.Struct):
 class _ResultOnly(msgspec.Struct):
     result: dict[str, Any]
 
+
+# A hint of the server's own stands right before `_meta`, the last member.
+_PUBLIC = b'"cacheScope":"public","_meta":{'
+_PRIVATE = b'"cacheScope":"private","_meta":{'
 
 _decode_params = msgspec.json.Decoder(_ParamsOnly).decode
 _decode_result = msgspec.json.Decoder(_ResultOnly).decode
@@ -89,7 +100,7 @@ class Request(RequestView):
             from .extensions import check_result_type  # where there is such a type, there are extensions
 
             check_result_type(result_type, self._home.host.extensions, self)
-        return Outcome(segments)
+        return Outcome(segments, self.method in CACHEABLE, is_own=True)
 
     def refuse(self, error: BaseException, function: Callable[..., Any]) -> Outcome:
         """Return what answers for an exception that is no MCPError: of a tool an error result.
@@ -113,22 +124,33 @@ class Request(RequestView):
 
 
 class Outcome:
-    """What a method answered, or the stream that it opened."""
+    """What a method answered, or the stream that it opened.
 
-    __slots__ = ("_result", "answer")
+    Args:
+        answer: its segments, or the stream.
+        has_hint: whether a cache hint is in it.
+        is_own: whether a middleware has made it.
+    """
 
-    def __init__(self, answer: Segments | Stream) -> None:
+    __slots__ = ("_has_hint", "_result", "answer", "is_own")
+
+    def __init__(self, answer: Segments | Stream, has_hint: bool = False, *, is_own: bool = False) -> None:
         self.answer = answer
+        self.is_own = is_own
+        self._has_hint = has_hint
         self._result: dict[str, Any] | None = None
 
     @property
     def result(self) -> dict[str, Any]:
         """The result as plain JSON values, decoded when it is first read; empty for a stream.
 
-        To answer something else, return it changed: `return {**outcome.result, ...}`.
+        To answer something else, return it changed: `return {**outcome.result, ...}`. `cacheScope` is not in it: add
+        `"cacheScope": "public"` to what every caller gets alike.
         """
         if self._result is None:
             self._result = {} if isinstance(self.answer, Stream) else _decode_result(joined(self.answer)).result
+            if self._has_hint:
+                self._result.pop("cacheScope", None)
         return self._result
 
     @property
@@ -152,10 +174,7 @@ async def _through(function: Middleware, call_next: CallNext, request: Request) 
     try:
         value = await function(request, call_next)
         if value is None:
-            raise TypeError(
-                f"{request.method}: the middleware returned None; end it with `return await call_next(request)`, or "
-                "return a result of its own"
-            )
+            return request.refuse(_nothing(request.method, function), function)
         return value if isinstance(value, Outcome) else request.answer(value)
     except MCPError:
         raise
@@ -163,16 +182,29 @@ async def _through(function: Middleware, call_next: CallNext, request: Request) 
         return request.refuse(error, function)
 
 
+def _nothing(method: str, function: Middleware) -> TypeError:
+    """Return the error of a middleware that answers nothing, which has no frames: those would be ours."""
+    code = code_of(function)
+    where = "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
+    return TypeError(
+        f"{method}: the middleware returned None; end it with `return await call_next(request)`, or return a result "
+        f"of its own{where}"
+    )
+
+
 class _Wrapped:
     """One method inside a chain."""
 
-    __slots__ = ("_call", "_handle", "_home", "_method", "_named")
+    __slots__ = ("_call", "_handle", "_has_hint", "_home", "_method", "_named", "_varies", "_warns")
 
     def __init__(self, method: str, handle: Callable[[Any, Exchange], Any], named: str | None, home: Home) -> None:
         self._method = method
         self._handle = handle
         self._named = named
         self._home = home
+        self._has_hint = method in CACHEABLE
+        self._varies = False  # whether a middleware has changed an answer
+        self._warns = True
         self._call: CallNext = self._innermost
 
     def surround(self, functions: Iterable[Middleware]) -> None:
@@ -187,11 +219,30 @@ class _Wrapped:
         exchange = Exchange(exchange.id, exchange.head, exchange.channel, exchange.message, state)
         name = None if self._named is None else getattr(params, self._named)
         outcome = await self._call(Request(self._method, name, params, exchange, self._home))
-        return outcome.answer
+        return self._in_one_scope(outcome) if self._has_hint else outcome.answer
+
+    def _in_one_scope(self, outcome: Outcome) -> Segments | Stream:
+        """Return the answer, as a private one where answers of this method have been changed before."""
+        answer = outcome.answer
+        if isinstance(answer, Stream) or (outcome.is_own and self._varies):
+            return answer
+        if outcome.is_own:
+            self._varies = not any(b'"cacheScope":"public"' in part for part in answer if isinstance(part, bytes))
+        elif self._varies and _PUBLIC in answer[-1]:
+            if self._warns:
+                self._warns = False
+                logger.warning(
+                    "middleware changes some answers of %s, whose cache hint says public: all are private from now on; "
+                    "give it CacheHint(..., 'private')",
+                    self._method,
+                )
+            start, _, end = answer[-1].rpartition(_PUBLIC)
+            return [*answer[:-1], start + _PRIVATE + end]
+        return answer
 
     async def _innermost(self, request: Request) -> Outcome:
         answer = self._handle(request._params, request._exchange)
-        return Outcome(answer if isinstance(answer, list | Stream) else await answer)
+        return Outcome(answer if isinstance(answer, list | Stream) else await answer, self._has_hint)
 
 
 def wrap(name: str, method: Method, functions: Iterable[Middleware], home: Home) -> Method:
@@ -216,8 +267,13 @@ class Chain:
         Raises:
             TypeError: no coroutine function.
         """
+        name = getattr(function, "__name__", None) or repr(function)
         if not callable(function) or not is_async(function):
-            raise TypeError(f"middleware {function!r}: write `async def middleware(request, call_next)`")
+            raise TypeError(f"middleware {name}: write `async def middleware(request, call_next)`")
+        try:
+            inspect.signature(function).bind(None, None)
+        except TypeError:
+            raise TypeError(f"middleware {name}: it is called with two, (request, call_next)") from None
         self._functions.append(function)
         if len(self._functions) == 1:
             for name, method in list(self._server.methods.items()):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, get_args, get_origin
 
+from ..constraints import members
 from .derive import type_text
 from .metadata import is_marker, split
 
@@ -40,6 +41,8 @@ def misplaced(name: str, annotation: Any, default: Any, *, may_take_outcome: boo
         return f"{' and '.join(map(_shown, providers))} both give the value; keep one of them"
     for part, is_mark in _parts(kind):
         text = _named(part)
+        if _is_context(part) and not any(map(_is_context, members(kind) or (kind,))):
+            return f"Context stands inside the type, where it has no effect; write {name}: Context"
         if is_mark and is_marker(part):
             right = f"write {name}: Annotated[{written}, {_shown(part)}]"
             return f"{_shown(part)} stands inside the type, where it has no effect; {right}, around the whole of it"
@@ -59,6 +62,11 @@ def _is_no_type(part: Any) -> bool:
     if isinstance(part, type) and not part.__module__.startswith("leanmcp."):
         return False
     return is_marker(part) and _named(part) != "Context"
+
+
+def _is_context(part: Any) -> bool:
+    """True for Context, and for Context[...]."""
+    return _named(part) == "Context" and is_marker(get_origin(part) or part)
 
 
 def _wrong_mark(name: str, written: str, mark: Any) -> str:

@@ -135,6 +135,7 @@ class Rounds:
         Raises:
             InputRequired: it has to be asked first.
             MissingRequiredClientCapability: the client cannot be asked that.
+            RuntimeError: the call has been answered already.
         """
         request = question.request()
         fingerprint = digest(request)
@@ -153,6 +154,8 @@ class Rounds:
             else:
                 self.carried.answers[key] = fingerprint, question.kept(result)
                 return outcome
+        if self._context.is_over():
+            raise RuntimeError(f"the call of {self._callee.name!r} has been answered: nobody can be asked any more")
         check_capabilities({key: request}, self._params.meta.client_capabilities)
         self._fingerprints[key] = fingerprint
         self.questions[key] = request

@@ -194,8 +194,6 @@ class PromptSpec(msgspec.Struct, kw_only=True):
     thread: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.name is not None and not isinstance(self.name, str):
-            raise TypeError(f"prompt name must be a string, not {self.name!r}")
         check_limit("timeout", self.timeout)
 
 
@@ -217,6 +215,9 @@ def make_prompt(function: Callable[..., Any], spec: PromptSpec, options: ToolOpt
         noun="prompt",
         untyped=str,
     )
+    if signature.return_annotation in (int, float, bool, bytes):
+        kind = signature.return_annotation.__name__
+        raise TypeError(f"prompt {name!r}: a prompt returns a text, a message or a list of them, not {kind}")
     arguments = Arguments(signature, name, echo_values=options.echo_values)
     entry = PromptEntry(
         name=name,

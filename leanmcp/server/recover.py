@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from ..protocol.meta import CallToolParams
 from ..schema import faults as say
 from ..schema.faults import Fault, path_text
 from .branches import branch, is_integral
@@ -29,7 +30,7 @@ from .nodes import (
     admits_string,
 )
 
-__all__ = ["faults_of", "recover", "result_text"]
+__all__ = ["faults_of", "of_other_params", "recover", "result_text"]
 
 MAX_NUMBER_TEXT = 400
 
@@ -187,3 +188,19 @@ def _reworded(message: str) -> str:
     if message == "Number out of range":
         return say.NOT_FINITE
     return message.replace("`", "'")
+
+
+class _AnyParams(msgspec.Struct):
+    params: dict[str, msgspec.Raw]
+
+
+_decode_params = msgspec.json.Decoder(_AnyParams).decode
+_OF_A_CALL = ("_meta", "arguments", "inputResponses", "name", "requestState")
+
+
+def of_other_params(params: CallToolParams, message: bytes) -> str:
+    """Return the end of a refusal where a call has its arguments elsewhere, such as in `args`; else nothing."""
+    if bytes(params.arguments) != b"{}":
+        return ""
+    found = [name for name in _decode_params(message).params if name not in _OF_A_CALL]
+    return f"\nparams has {found[0][:64]!r}; arguments stand in params.arguments" if found else ""

@@ -34,6 +34,16 @@ if typing.TYPE_CHECKING:
     from ..types import ResourceTemplate as TemplateEntry
 
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,128}")
+_ELSEWHERE = {
+    **{
+        ("MCPServer", name): f'; give it to run("http", {name}=...)'
+        for name in ("host", "port", "path", "json_response")
+    },
+    ("MCPServer", "log_level"): "; call logging.basicConfig(level=...)",
+    ("MCPServer", "tools"): "; register each function with @mcp.tool",
+}
+"""Options that other libraries have: what to write here."""
+_KINDS = {"str": "a string", "object": "a dict", "array": "a list", "bool": "True or False"}
 _PORTABLE_NAME_LENGTH = 64  # some model vendors refuse longer ones
 
 
@@ -52,6 +62,8 @@ class ToolOptions(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         _one_of("nullable", self.nullable, ("anyOf", "type"))
         _one_of("extra_args", self.extra_args, ("forbid", "ignore"))
+        for name in ("strict_names", "schema_titles", "inline_schemas", "native_output", "echo_values", "coerce"):
+            check_switch(name, getattr(self, name))
 
     def override(self, extra_args: Literal["forbid", "ignore"] | None, coerce: bool | None) -> ToolOptions:
         """Return these options with a tool's own choices put in."""
@@ -93,6 +105,10 @@ class ToolSpec(msgspec.Struct, kw_only=True):
             raise TypeError("extra_args= and coerce= are about derived schemas; input_schema= is enforced as written")
         for name in ("timeout", "max_concurrency", "max_result"):
             check_limit(name, getattr(self, name))
+        for name in ("structured_output", "wrap_result", "coerce", "thread"):
+            check_switch(name, getattr(self, name))
+        if self.sanitize is not None and not callable(self.sanitize):
+            raise TypeError(f"sanitize={self.sanitize!r}: give a function from a value to what may go out")
 
 
 def check_options(function: str, options: Iterable[str], known: Sequence[str]) -> None:
@@ -105,7 +121,22 @@ def check_options(function: str, options: Iterable[str], known: Sequence[str]) -
         if name not in known:
             from ..mistyped import did_you_mean  # of mistakes only
 
-            raise TypeError(f"{function}: unknown option {name!r}{did_you_mean(name, known)}")
+            instead = _ELSEWHERE.get((function, name)) or _of_others(function, name) or did_you_mean(name, known)
+            raise TypeError(f"{function}: unknown option {name!r}{instead}")
+
+
+def _of_others(function: str, option: str) -> str:
+    """Return what to do instead of an option that servers of the official SDK have."""
+    from ..elsewhere import INSTEAD_OF_OPTIONS  # of mistakes only
+
+    instead = INSTEAD_OF_OPTIONS.get(option) if function == "MCPServer" else None
+    return "" if instead is None else f"; {instead}"
+
+
+def check_switch(name: str, value: object) -> None:
+    """Refuse an option that is on or off, and is something else."""
+    if not (value is True or value is False or value is None):
+        raise TypeError(f"{name}={value!r}: give True or False")
 
 
 def check_limit(name: str, value: object) -> None:
@@ -201,7 +232,14 @@ def check_entry(entry: ToolEntry | PromptEntry | ResourceEntry | TemplateEntry, 
     try:
         msgspec.convert(msgspec.json.decode(encode_json(msgspec.to_builtins(entry, enc_hook=_no_json))), type(entry))
     except (ToolError, TypeError, ValueError, RecursionError) as fault:
-        raise TypeError(f"{noun} {entry.name!r}: its entry in {noun}s/list cannot be published: {fault}") from None
+        text = _member_fault(str(fault))
+        raise TypeError(f"{noun} {entry.name!r}: its entry in {noun}s/list cannot be published: {text}") from None
+
+
+def _member_fault(text: str) -> str:
+    """Return how a member of an entry is wrong, in words."""
+    found = re.fullmatch(r"Expected `(\w+)(?: \| null)?`, got `(\w+)` - at `\$\.(.+)`", text)
+    return text if found is None else f"{found[3]} must be {_KINDS.get(found[1], found[1])}, not {found[2]}"
 
 
 def _no_json(value: object) -> object:
@@ -220,8 +258,18 @@ def checked_name(function: Callable[..., Any], name: str | None, options: ToolOp
     Raises:
         TypeError, ValueError: no function, or no name to give.
     """
+    if name is not None and not isinstance(name, str):
+        from .decorated import wrong_name  # of mistakes only
+
+        raise wrong_name(noun, function, name)
+    if isinstance(function, classmethod | staticmethod):
+        raise TypeError(unfinished(function, noun))
     if not callable(function):
-        raise TypeError(f"a {noun} is a function, not {function!r}")
+        of_decorator = "; does the decorator below return one?" if function is None else ""
+        raise TypeError(f"a {noun} is a function, not {function!r}{of_decorator}")
+    if isinstance(function, type):
+        shown = function.__name__
+        raise TypeError(f"a {noun} is a function, not the class {shown}; give an object of it, add_{noun}({shown}())")
     if name is None:
         target = _named(function)
         name = getattr(target, "__name__", None) or type(target).__name__
@@ -237,6 +285,13 @@ def checked_name(function: Callable[..., Any], name: str | None, options: ToolOp
     if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
         raise TypeError(f"{noun} {name!r} is a generator; return a value, or a list of what it would yield")
     return name
+
+
+def unfinished(function: classmethod[Any, Any, Any] | staticmethod[Any, Any], noun: str) -> str:
+    """Return how to register what a decorator has met inside of a class, before there is the class."""
+    where = function.__func__.__qualname__.rpartition("<locals>.")[2]
+    name, kind = function.__func__.__name__, type(function).__name__
+    return f"{noun} {name!r} is a {kind} of a class that is not made yet; register {where} below the class"
 
 
 def _named(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -280,7 +335,7 @@ def _output(
     if spec.output_schema is not None:
         return _given_output(name, spec.output_schema, spec, server_info)
     annotation, wanted = _completed(signature.return_annotation), spec.structured_output
-    unstructured = ResultEncoder(server_info, max_size=spec.max_result)
+    unstructured = ResultEncoder(server_info, max_size=spec.max_result, tool=name)
     if wanted is False or _is_unstructured(annotation):
         if spec.wrap_result is not None:
             raise TypeError(f"tool {name!r}: wrap_result= is about structured content, and the tool sends none")
@@ -296,9 +351,12 @@ def _output(
             inline_schemas=options.inline_schemas,
             scope=signature.scope,
         )
-    except TypeError:
+    except TypeError as fault:
         if wanted:
             raise
+        from .slips import warn_of_output  # of mistakes only
+
+        warn_of_output(str(fault), annotation)
         return None, unstructured
     schema = output.schema
     wrap = _wraps(spec, options, schema)
@@ -312,6 +370,7 @@ def _output(
         text_only=annotation is str,
         max_size=spec.max_result,
         may_hold_nan=any(map(_admits_float, walk(output.node))),
+        tool=name,
     )
     return schema, results
 
@@ -337,7 +396,8 @@ def _given_output(
         raise TypeError(f"tool {name!r}: structured_output=False sends no structured content; leave output_schema out")
     wrap = spec.wrap_result is True
     schema, check = given_output(written, tool_name=name, wrap=wrap)
-    return schema, ResultEncoder(server_info, structured=True, wrap=wrap, check=check, max_size=spec.max_result)
+    results = ResultEncoder(server_info, structured=True, wrap=wrap, check=check, max_size=spec.max_result, tool=name)
+    return schema, results
 
 
 def _checked(name: str, output: Output) -> Check:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..calls import is_async
-from ..errors import InvalidParams
+from ..errors import InvalidParams, explained
 from ..logs import warn_seldom
 from ..protocol.canonical import canonical_json
 
@@ -102,11 +102,15 @@ def _key_ring(keys: Sequence[bytes | bytearray | str], purpose: bytes) -> list[b
     secrets = [key.encode() if isinstance(key, str) else bytes(key) for key in keys]
     for number, secret in enumerate(secrets):
         if len(secret) < _LEAST_KEY:
-            raise ValueError(
-                f"key {number} of the requestState has {len(secret)} bytes; give {_LEAST_KEY} or more random ones, "
-                'as `python -c "import secrets; print(secrets.token_hex(32))"` prints'
-            )
+            raise ValueError(_too_short(number, len(secret)))
     return [hmac.digest(secret, purpose, "sha256") for secret in secrets]
+
+
+def _too_short(number: int, size: int) -> str:
+    return (
+        f"key {number} of the requestState has {size} bytes; give {_LEAST_KEY} or more random ones, "
+        'as `python -c "import secrets; print(secrets.token_hex(32))"` prints'
+    )
 
 
 class HMACRequestStateCodec:
@@ -116,6 +120,7 @@ class HMACRequestStateCodec:
         keys: secrets of 32 bytes or more; the first one signs, each of them verifies.
     """
 
+    @explained
     def __init__(self, keys: Sequence[bytes | bytearray | str]) -> None:
         self._keys = _key_ring(keys, b"leanmcp requestState 1 hmac-sha256")
 
@@ -143,6 +148,7 @@ class AESGCMRequestStateCodec:
     _PREFIX = "e1."
     _NONCE_SIZE = 12
 
+    @explained
     def __init__(self, keys: Sequence[bytes | bytearray | str]) -> None:
         try:
             # An extra: most servers have nothing to hide from the client that carries their state.
@@ -248,6 +254,7 @@ class RequestStateSecurity:
         ValueError: keys and codec, or a value that cannot be.
     """
 
+    @explained
     def __init__(
         self,
         *,
@@ -401,15 +408,28 @@ def keys_of(environment: Mapping[str, str]) -> list[str] | None:
     """Return the keys that the environment holds or names, None where it has none.
 
     Raises:
-        ValueError: both variables are set, or there is no key in the file.
-        OSError: the file cannot be read.
+        ValueError: both variables are set, the file cannot be read or has no key, or one is too short.
     """
     value, path = environment.get(KEY_VARIABLE), environment.get(FILE_VARIABLE)
     if value and path:
         raise ValueError(f"{KEY_VARIABLE} and {FILE_VARIABLE} are both set; keep one")
     if path:
-        keys = Path(path).read_text().split()
+        try:
+            keys = Path(path).read_text().split()
+        except OSError as fault:
+            raise ValueError(f"{FILE_VARIABLE}={path}: {fault.strerror}; its lines are the keys") from None
+        except UnicodeDecodeError:
+            raise ValueError(f"{FILE_VARIABLE}={path}: it is no text; its lines are the keys") from None
         if not keys:
             raise ValueError(f"{FILE_VARIABLE}: there is no key in {path}")
-        return keys
-    return [key for part in value.split(",") if (key := part.strip())] if value else None
+        return _long_enough(keys, FILE_VARIABLE)
+    found = [key for part in value.split(",") if (key := part.strip())] if value else []
+    return _long_enough(found, KEY_VARIABLE) or None
+
+
+def _long_enough(keys: list[str], variable: str) -> list[str]:
+    """Return keys of the environment; of one that is too short, the message names the variable."""
+    for number, key in enumerate(keys):
+        if len(key.encode()) < _LEAST_KEY:
+            raise ValueError(f"{variable}: {_too_short(number, len(key.encode()))}")
+    return keys

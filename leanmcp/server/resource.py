@@ -28,7 +28,7 @@ from .context import Context, Exchange
 from .failures import protocol_error
 from .lists import CacheHint
 from .nodes import ArrayNode, Node, UnionNode, admits_string
-from .registration import ToolOptions, check_entry, check_limit, checked_icons, described
+from .registration import ToolOptions, check_entry, check_limit, checked_icons, described, unfinished
 from .resource_contents import ContentsEncoder
 from .resource_files import StoredFile
 from .resource_security import DEFAULT_RESOURCE_SECURITY, ResourceSecurity
@@ -320,6 +320,8 @@ def make_resource(
     template = parsed_uri(uri)
     subject = f"resource {uri!r}"
     spec.check(subject)
+    if isinstance(function, classmethod | staticmethod):
+        raise TypeError(unfinished(function, "resource"))
     if not callable(function):
         raise TypeError(f"{subject}: a resource is a function, not {function!r}")
     if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):

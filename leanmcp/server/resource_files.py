@@ -12,6 +12,7 @@ import codecs
 import contextlib
 import os
 import stat
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -238,9 +239,9 @@ class _FilePieces(Lazy):
     def whole(self) -> bytes:
         return b"".join(iter(self._again()._next, b""))
 
+    @abstractmethod
     def _again(self) -> _FilePieces:
         """Return the same, not begun."""
-        raise NotImplementedError
 
     def _next(self) -> bytes:
         """Thread: read and encode one piece; empty at the end of the file only."""
@@ -253,8 +254,9 @@ class _FilePieces(Lazy):
             piece = self._encode(data)
         return piece
 
+    @abstractmethod
     def _encode(self, data: bytes) -> bytes:
-        raise NotImplementedError
+        """Return a piece of the file as it stands in the answer."""
 
 
 class _Base64(_FilePieces):

@@ -10,7 +10,7 @@ Spec 2026-07-28: server/resources; server/utilities/pagination; server/utilities
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -160,6 +160,8 @@ class Resources:
     def _hint_at(self, uri: str) -> str:
         if "{" in uri:
             return "put a value in place of each {variable} of the template"
+        if near := _near(uri, [known.name for known in self._templates()[:_MAX_CANDIDATES]]):
+            return near
         if len(self.registry.visible) > _MAX_CANDIDATES:
             return ""
         meant = closest(uri, [known.name for known in self.registry])
@@ -174,6 +176,27 @@ class Resources:
     def _read(self, params: ReadResourceParams, exchange: Exchange) -> Coroutine[Any, Any, Segments]:
         resource, args, kwargs = self.find(params.uri)
         return resource.answer(args, kwargs, params, exchange)
+
+
+def _near(uri: str, templates: Iterable[str]) -> str:
+    """Return why a template does not take a URI that it was probably meant for, empty where no template is near."""
+    for template in templates:
+        start, _, rest = template.partition("{")
+        name, _, end = rest.partition("}")
+        if not uri.startswith(start):
+            continue
+        if (
+            name.isidentifier()
+            and "{" not in end
+            and uri.endswith(end)
+            and "/" in uri[len(start) : len(uri) - len(end)]
+        ):
+            return f"{{{name}}} of {template!r} takes no '/'; as {{+{name}}} it would"
+        path, mark, query = template.partition("?")
+        if mark and not path.endswith("{") and "?" not in uri and path.count("/") == uri.count("/"):
+            names = ",".join(part.partition("}")[0] for part in query.split("{")[1:])
+            return f"{template!r} needs its query; written {{?{names}}} it may be left out"
+    return ""
 
 
 Contents = TextResourceContents | BlobResourceContents

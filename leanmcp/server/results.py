@@ -11,12 +11,14 @@ datetime ISO 8601; timedelta ISO 8601 duration; UUID, Decimal and Path text; byt
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import orjson
 
+from ..logs import logger
 from ..protocol.jsonrpc import RESPONSE_START, RequestId, Segments, encode_id
 from ..protocol.meta import SERVER_INFO
 from ..types import (
@@ -29,7 +31,7 @@ from ..types import (
     TextContent,
 )
 from .calling import InputRequired
-from .content import Audio, File, Image, RawJSON
+from .content import Audio, File, Image
 from .encoding import ResultError, encode_block, encode_json, own_members, unencodable
 
 BLOCKS = (TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource)
@@ -39,6 +41,7 @@ _META = b',"_meta":{'
 _TEXT = b'[{"type":"text","text":'
 _RESULT_TEXT = _RESULT + _TEXT
 _JOIN_SIZE = 16 * 1024  # bytes; copying less is cheaper than handing seven pieces on
+_NOTEWORTHY = 1_000_000  # bytes; about 250,000 tokens
 _OK = b',"isError":false'
 _FAILED = b',"isError":true'
 
@@ -57,6 +60,7 @@ class ResultEncoder:
         text_only: whether the declared return type is `str`.
         max_size: bytes of the largest response, None for no limit.
         may_hold_nan: whether a float may be in a structured value.
+        tool: its name, for the one warning about a large result; empty where there is none to warn of.
     """
 
     __slots__ = (
@@ -68,9 +72,12 @@ class ResultEncoder:
         "_info",
         "_max_size",
         "_may_hold_nan",
+        "_noteworthy",
+        "_plain",
         "_server",
         "_structured",
         "_text_only",
+        "_tool",
         "_wrap",
     )
 
@@ -84,7 +91,10 @@ class ResultEncoder:
         text_only: bool = False,
         max_size: int | None = None,
         may_hold_nan: bool = True,
+        tool: str = "",
     ) -> None:
+        self._tool = tool
+        self._noteworthy = max_size or (_NOTEWORTHY if tool else math.inf)
         self._structured, self._wrap, self._check, self._text_only = structured, wrap, check, text_only
         self._max_size = max_size
         self._may_hold_nan = may_hold_nan
@@ -94,6 +104,8 @@ class ResultEncoder:
         self._info = _META + self._server
         self._end = (b"}" if wrap else b"") + _OK + self._info + b"}}"
         self._after_text = b'}],"structuredContent":' + (b'{"result":' if wrap else b"")
+        pieces = [RESPONSE_START, b"%d", _RESULT_TEXT, b"%b", self._after_text, b"%b", _literal(self._end)]
+        self._plain = b"".join(pieces)
 
     def encode(self, value: object, request_id: RequestId) -> Segments:
         """Return the response that carries `value`.
@@ -108,10 +120,11 @@ class ResultEncoder:
                 text = orjson.dumps(value)
             except orjson.JSONEncodeError:
                 raise unencodable(value) from None
-            encoded_id = b"%d" % request_id if type(request_id) is int else encode_id(request_id)
-            segments = [RESPONSE_START, encoded_id, _RESULT_TEXT, text, self._after_text, text, self._end]
-            if len(text) <= _JOIN_SIZE:
-                segments = [b"".join(segments)]
+            if type(request_id) is int and len(text) <= _JOIN_SIZE:
+                segments = [self._plain % (request_id, text, text)]
+            else:
+                start = [RESPONSE_START, encode_id(request_id), _RESULT_TEXT]
+                segments = [*start, text, self._after_text, text, self._end]
         elif isinstance(value, CallToolResult):
             segments = self._encode_whole(value, request_id)
         elif isinstance(value, InputRequiredResult):
@@ -120,9 +133,34 @@ class ResultEncoder:
             segments = self._encode_structured(value, request_id)
         else:
             segments = self._join(request_id, _content(value), [], _OK)
-        if self._max_size is not None:
-            _check_size(segments, self._max_size)
+            if type(value) is dict and "isError" in value:
+                self._tell_shape(value)
+        # One segment is a small text: nothing to look at, unless the author has set a limit.
+        if (len(segments) > 1 or self._max_size is not None) and sum(map(len, segments)) > self._noteworthy:
+            self._tell_size(sum(map(len, segments)))
         return segments
+
+    def _tell_size(self, size: int) -> None:
+        """Refuse a result that is over the author's limit; without one, warn once of a result that few can use."""
+        if self._max_size is not None:
+            raise ResultError(f"The result has {size} bytes, over the {self._max_size} allowed; ask for less at once")
+        self._noteworthy = math.inf
+        logger.warning(
+            "tool %s: a result of %s bytes is more than most models and hosts take; return less, in pages, or a "
+            "ResourceLink; max_result= sets a limit [LM506]",
+            self._tool,
+            f"{size:,}",
+        )
+
+    def _tell_shape(self, value: dict[Any, Any]) -> None:
+        """Warn once of a dict that is probably meant as a whole result."""
+        if self._tool and isinstance(value["isError"], bool) and isinstance(value.get("content"), list):
+            logger.warning(
+                "tool %s: it returned a dict with content and isError, which is sent as data; to fail, raise "
+                "ToolError(text), or return CallToolResult(content=[...], is_error=True) [LM523]",
+                self._tool,
+            )
+            self._tool = ""
 
     def error(self, blocks: list[Any], request_id: RequestId) -> Segments:
         """Return an `isError` response with `blocks` for the model, texts or content blocks."""
@@ -136,8 +174,10 @@ class ResultEncoder:
         return [RESPONSE_START, encode_id(request_id), self._failure]
 
     def _encode_structured(self, value: object, request_id: RequestId) -> Segments:
-        data = encode_json(value, may_hold_nan=self._may_hold_nan)
+        data = encode_json(value, may_hold_nan=self._may_hold_nan, is_read_again=self._check is not None)
         self._verify(data)
+        if type(value) is dict and "isError" in value:
+            self._tell_shape(value)
         text = data if isinstance(value, str) else orjson.dumps(data.decode())
         return [RESPONSE_START, encode_id(request_id), _RESULT_TEXT, text, self._after_text, data, self._end]
 
@@ -149,7 +189,7 @@ class ResultEncoder:
         content = result.structured_content
         # As in the official SDK, None is nothing, unless an output schema asks for a value.
         if content is not None or (self._structured and result.has_structured_content):
-            data = encode_json(RawJSON(encode_json(content)))  # a Raw inside may be no JSON
+            data = encode_json(content)
             self._verify(_unwrapped(data) if self._wrap else data)
             structured = [b',"structuredContent":', data]
         elif self._structured:
@@ -175,10 +215,9 @@ class ResultEncoder:
         return [RESPONSE_START, encode_id(request_id), _RESULT, *content, *structured, flag, info, b"}}"]
 
 
-def _check_size(segments: Segments, most: int) -> None:
-    size = sum(map(len, segments))
-    if size > most:
-        raise ResultError(f"The result has {size} bytes, over the {most} allowed; ask for less at once")
+def _literal(data: bytes) -> bytes:
+    """Return `data` as it stands in a format."""
+    return data.replace(b"%", b"%%")
 
 
 def _readable(block: Any) -> Any:

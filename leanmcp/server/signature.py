@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Struct
 
-from ..constraints import FieldExtra, absent
+from ..constraints import CONTAINERS, FieldExtra, absent, fresh
 from ..logs import logger
 from . import classes, metadata
 from .derive import Deriver
@@ -29,8 +29,8 @@ if typing.TYPE_CHECKING:
 
 __all__ = ["ArgumentPlan", "InvalidArguments", "Output", "Signature", "derive_output"]
 
-# Defaults of these types are handed to msgspec as they are; every other object comes from a factory that returns that
-# very object, because msgspec would copy or refuse mutable ones.
+# Defaults of these types are handed to msgspec as they are. Containers are copied for each call: what a function
+# puts into one is not there for the next; every other object comes from a factory that returns that very object.
 CONSTANTS = (type(None), bool, int, float, str, bytes)
 KINDS = inspect.Parameter
 _PORTABLE_NAME = re.compile(r"[A-Za-z0-9_.\-]{1,64}").fullmatch
@@ -146,37 +146,16 @@ class Signature:
             TypeError: a parameter cannot be an argument; the text names tool, parameter and the way out.
         """
         source = Source(function, tool_name, context_type, noun=noun, untyped=untyped)
-        deriver = Deriver(tool_name, source.scope, noun=noun)
-        properties: list[Property] = []
-        fields: list[tuple[str, Any, Any]] = []
-        for parameter in source.parameters:
-            entry, settings = _property(source, deriver, parameter)
-            text = (descriptions or {}).get(entry.name)
-            if text and not _has_own_text(entry.node):
-                entry.node.notes = msgspec.structs.replace(entry.node.notes, description=text)
-            properties.append(entry)
-            fields.append((entry.name, entry.node.annotation, _struct_field(entry, settings)))
-        _check_names(f"{noun} {tool_name!r}", properties)
-
         self = cls()
-        closed = extra_args == "forbid"
-        arguments = msgspec.defstruct(
-            f"{tool_name}Arguments".replace(".", "_"),
-            fields,
-            kw_only=True,
-            forbid_unknown_fields=closed,
-            gc=False,
-            module=__name__,
-        )
-        root = ObjectNode(name="arguments", annotation=arguments, properties=properties, closed=closed)
-        self._root = RefNode(target=root, annotation=arguments)
+        self._root = _argument_node(source, tool_name, noun, descriptions or {}, closed=extra_args == "forbid")
         _check_defaults(f"{noun} {tool_name!r}", self._root, source.annotations)
         if noun == "tool":
             _lint_names(tool_name, self._root)
         self._typed = _decoder(self._root)
         self.decode = self._typed if all(node.exact for node in walk(self._root)) else self._checked
         options = Options(schema_titles=schema_titles, nullable=nullable, inline_schemas=inline_schemas)
-        self.input_schema = publish_arguments(tool_name, properties, closed=closed, options=options)
+        root = self._root.target
+        self.input_schema = publish_arguments(tool_name, root.properties, closed=root.closed, options=options)
         self._tool_name, self._noun, self._coerce, self._echo_values = tool_name, noun, coerce, echo_values
         self.context_parameter, self.provided = source.context_parameter, source.provided
         self.return_annotation = source.return_annotation
@@ -221,6 +200,33 @@ class Signature:
         if faults_of(raw, self._root):
             raise _Loose("refused by the published schema")
         return arguments
+
+
+def _argument_node(
+    source: Source, tool_name: str, noun: str, descriptions: Mapping[str, str], *, closed: bool
+) -> RefNode:
+    """Return the node of the Struct that holds a function's arguments."""
+    deriver = Deriver(tool_name, source.scope, noun=noun)
+    properties: list[Property] = []
+    fields: list[tuple[str, Any, Any]] = []
+    for parameter in source.parameters:
+        entry, settings = _property(source, deriver, parameter)
+        text = descriptions.get(entry.name)
+        if text and not _has_own_text(entry.node):
+            entry.node.notes = msgspec.structs.replace(entry.node.notes, description=text)
+        properties.append(entry)
+        fields.append((entry.name, entry.node.annotation, _struct_field(entry, settings)))
+    _check_names(f"{noun} {tool_name!r}", properties)
+    arguments = msgspec.defstruct(
+        f"{tool_name}Arguments".replace(".", "_"),
+        fields,
+        kw_only=True,
+        forbid_unknown_fields=closed,
+        gc=False,
+        module=__name__,
+    )
+    root = ObjectNode(name="arguments", annotation=arguments, properties=properties, closed=closed)
+    return RefNode(target=root, annotation=arguments)
 
 
 class Output(Struct, frozen=True):
@@ -283,6 +289,12 @@ def _property(source: Source, deriver: Deriver, parameter: inspect.Parameter) ->
         inner = metadata.field_settings(mark)
         if inner is None:
             continue
+        is_ours = not metadata.is_field_info(mark)  # pydantic lets the signature win
+        if is_ours and not absent(inner.default) and not absent(settings.default) and inner.default != settings.default:
+            raise TypeError(
+                f"{source.noun} {source.tool_name!r}: parameter {parameter.name!r} has two defaults, "
+                f"{settings.default!r} and {inner.default!r}; keep one of them"
+            )
         settings.alias = settings.alias or inner.alias
         if settings.default is UNSET and settings.default_factory is None:
             settings.default, settings.default_factory = inner.default, inner.default_factory
@@ -311,9 +323,11 @@ def _struct_field(entry: Property, settings: FieldExtra) -> Any:
         return msgspec.field(default_factory=settings.default_factory, name=name)
     if entry.default is UNSET:
         return msgspec.field(name=name)
-    if isinstance(entry.default, CONSTANTS):
-        return msgspec.field(default=entry.default, name=name)
     default = entry.default
+    if isinstance(default, CONSTANTS):
+        return msgspec.field(default=default, name=name)
+    if type(default) in CONTAINERS:
+        return msgspec.field(default_factory=lambda: fresh(default), name=name)
     return msgspec.field(default_factory=lambda: default, name=name)
 
 

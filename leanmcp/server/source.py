@@ -5,6 +5,7 @@ In: a callable. Out: `Source`. Refusals are TypeErrors that name tool, parameter
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Source"]
 
 KINDS = inspect.Parameter
+_DATA = (str, int, float, bool, bytes, list, dict, set, tuple)
 
 
 class Source:
@@ -63,6 +65,9 @@ class Source:
         plain = _plain_function(function)
         self.module = _globals(plain)
         self.scope = _scope(plain)
+        self._code = getattr(plain, "__code__", None)
+        if inspect.ismethod(function):
+            _check_self(self._subject, function.__func__)
         try:
             signature = inspect.signature(function)
         except ValueError as error:
@@ -74,6 +79,8 @@ class Source:
         self.return_annotation = signature.return_annotation
         if self.return_annotation is not inspect.Signature.empty:
             self.return_annotation = self._resolve("return value", self.return_annotation)
+        if "mcp" in sys.modules or "fastmcp" in sys.modules:
+            self._check_foreign()
         self._check_provided()
 
     def _check_provided(self) -> None:
@@ -83,6 +90,15 @@ class Source:
                 marker.check_kind(self._subject, name, kind)
             if hasattr(marker, "check"):
                 marker.check(self)
+
+    def _check_foreign(self) -> None:
+        """Refuse classes of another MCP library that would pass for plain data."""
+        from .slips import RESULTS, foreign  # of programs that have both
+
+        hints = [(f"parameter {name!r}", kind, ("Context",)) for name, kind in self.annotations.items()]
+        for where, kind, names in (*hints, ("return value", self.return_annotation, RESULTS)):
+            if (fault := foreign(kind, names)) is not None:
+                raise TypeError(f"{self._subject}: {where} has type {fault}")
 
     def _is_argument(self, parameter: inspect.Parameter) -> bool:
         """Check a parameter, resolve its annotation, and keep the context parameter aside."""
@@ -141,10 +157,9 @@ class Source:
         try:
             return classes.evaluate(annotation, {**self.module, **self.scope}, {})
         except (NameError, AttributeError, SyntaxError, TypeError) as error:
-            raise TypeError(
-                f"{self._subject}: {where} has type {annotation!r}, which cannot be resolved: {error}; "
-                "import or define the name where the function is, not under TYPE_CHECKING only"
-            ) from None
+            from .slips import unresolved  # of mistakes only
+
+            raise TypeError(f"{self._subject}: {where} {unresolved(annotation, error, self._code)}") from None
 
     def _is_context(self, annotation: Any) -> bool:
         if self.context_type is None:
@@ -155,6 +170,27 @@ class Source:
             return any(self._is_context(member) for member in union)
         base = get_origin(annotation) or annotation
         return isinstance(base, type) and issubclass(base, self.context_type)
+
+
+def _check_self(subject: str, function: Any) -> None:
+    """Refuse a method whose first parameter has a type: it gets the object, so that `self` was forgotten."""
+    code = getattr(function, "__code__", None)
+    if code is None or hasattr(function, "__wrapped__") or code.co_flags & inspect.CO_VARARGS:
+        return
+    first = code.co_varnames[0] if code.co_argcount else None
+    if first is None or (first not in ("self", "cls") and _is_data(function.__annotations__.get(first))):
+        rest = ", ".join(code.co_varnames[: code.co_argcount])
+        found = "no parameter" if first is None else f"the first parameter {first!r} has a type"
+        raise TypeError(
+            f"{subject}: {found}, so self is missing; write def {function.__name__}(self{rest and ', '}{rest})"
+        )
+
+
+def _is_data(annotation: Any) -> bool:
+    """Return whether an annotation is that of an argument; of an object it names a class of the author's."""
+    kind = get_origin(annotation) or annotation
+    name = kind if isinstance(kind, str) else getattr(kind, "__name__", "")
+    return getattr(builtins, name.partition("[")[0].partition(" ")[0], None) in _DATA
 
 
 def _plain_function(function: Any) -> Any:

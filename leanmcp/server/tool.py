@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import astuple
 
 from ..errors import InvalidParams, MCPError, ToolError
 from ..logs import logger
@@ -27,6 +28,9 @@ from .signature import ArgumentPlan, InvalidArguments
 
 if TYPE_CHECKING:
     from ..protocol.http11 import Head
+
+
+WORDLESS = "it raised a ToolError without a text: say what is wrong, and what to send instead"
 
 
 class Tool:
@@ -116,14 +120,16 @@ class Tool:
             except DECODE_FAULTS:
                 arguments = self._signature.recover(_object(params.arguments))
             if self._plain and params.request_state is UNSET:
-                value = await self._function(*msgspec.structs.astuple(arguments))
+                value = await self._function(*astuple(arguments))
             else:
                 value = await self._invoke(arguments, params, exchange)
             return self._results.encode(value, request_id)
         except InputRequired as asked:
             return self._callee.ask(asked, params, exchange)
         except InvalidArguments as refusal:
-            return self._results.error([refusal.text], request_id)
+            from .recover import of_other_params  # of mistakes only
+
+            return self._results.error([refusal.text + of_other_params(params, exchange.message)], request_id)
         except ToolError as error:
             return self._refuse(error, request_id)
         except MCPError:
@@ -139,7 +145,10 @@ class Tool:
             self._home.faults.warn(self.name, error)
             error = ToolError(error.of("tool", self.name))
         try:
-            blocks = error.content if error.content is not None else [str(error) or f"Tool {self.name!r} failed"]
+            blocks = error.content if error.content is not None else [str(error)]
+            if not any(blocks):
+                self._home.faults.warn(self.name, RuntimeError(WORDLESS))
+                blocks = [f"Tool {self.name!r} failed"]
             if self._sanitize is not None:
                 blocks = [self._sanitize(block) for block in blocks]
             return self._results.error(blocks, request_id)

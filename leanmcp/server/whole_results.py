@@ -15,9 +15,8 @@ from .. import types
 from ..protocol.jsonrpc import RESPONSE_START, RequestId, Segments, encode_id
 from ..protocol.meta import SERVER_INFO
 from ..types import CallToolResult, InputRequiredResult
-from .app import CACHEABLE
 from .encoding import encode_json, own_members
-from .lists import DEFAULT_HINT
+from .lists import CACHEABLE, DEFAULT_HINT
 from .results import ResultEncoder
 
 CORE_RESULT_TYPES = ("complete", "input_required")
