@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .parameters import StdioServerParameters
 
@@ -17,6 +17,62 @@ if TYPE_CHECKING:
 
     from .client.transport import Transport
     from .transports.http_client import Auth
+
+Kind = Literal["url", "command", "transport", "server", "unknown"]
+"""How a client reaches what it is given: over HTTP, as a child process, as it says itself, or in this process."""
+
+_HTTP_IS_AWAY = {
+    "command": "a child process is reached without HTTP; hand secrets to it as StdioServerParameters(env={...})",
+    "transport": "a transport made by hand takes that itself, as in HTTPTransport(url, headers=..., auth=...)",
+    "server": "a server in this process is reached without HTTP; leave it out",
+}
+_SERVER_IS_AWAY = {
+    "url": "what a function raises in another process stays there; leave it out",
+    "command": "what a function raises in another process stays there; leave it out",
+    "transport": "a transport made by hand takes that itself; give the MCPServer to the client instead",
+}
+
+
+def kind_of(server: Any) -> Kind:
+    """Return how a server is reached."""
+    if isinstance(server, str):
+        return "url"
+    if isinstance(server, StdioServerParameters):
+        return "command"
+    if callable(getattr(server, "request", None)) and callable(getattr(server, "start", None)):
+        return "transport"
+    from .server.app import MCPServer  # loaded already where it is one
+
+    return "server" if isinstance(server, MCPServer) else "unknown"
+
+
+def check_target(
+    server: Any,
+    *,
+    headers: Mapping[str, str] | None = None,
+    auth: Auth | None = None,
+    raise_exceptions: bool = False,
+    label: str = "",
+) -> None:
+    """Refuse the options of a client that would be dropped, because its server is reached in another way.
+
+    Args:
+        server, headers, auth, raise_exceptions: as `transport_to`.
+        label: what the program calls the server, for the error text.
+
+    Raises:
+        TypeError: there is such an option; the text says what to do instead.
+    """
+    kind = kind_of(server)
+    for name, is_given, reasons in (
+        ("headers", bool(headers), _HTTP_IS_AWAY),
+        ("auth", auth is not None, _HTTP_IS_AWAY),
+        ("raise_exceptions", raise_exceptions, _SERVER_IS_AWAY),
+    ):
+        if is_given and kind in reasons:
+            shown = "<URL>" if kind == "url" else f"<{type(server).__name__}>"
+            called = f", label={label!r}" if label else ""
+            raise TypeError(f"Client({shown}{called}, {name}=...): {reasons[kind]}")
 
 
 def transport_to(
@@ -36,35 +92,53 @@ def transport_to(
         raise_exceptions: of an MCPServer, raise what its functions raise by mistake.
 
     Raises:
-        TypeError: nothing that a client can reach.
+        TypeError: nothing that a client can reach, or an option that this way has no use for.
         ValueError: a text that is no URL.
     """
-    if isinstance(server, str):
+    check_target(server, headers=headers, auth=auth, raise_exceptions=raise_exceptions)
+    kind = kind_of(server)
+    if kind == "url":
         if hint := _command_in(server):
             raise TypeError(f"Client({server!r}): a URL is expected of a text; to start a server, give {hint}")
         return _http(server, headers, auth)
-    if isinstance(server, StdioServerParameters):
+    if kind == "command":
         from .transports.stdio_client import StdioTransport
 
         return StdioTransport(server)
-    if callable(getattr(server, "request", None)) and callable(getattr(server, "start", None)):
+    if kind == "transport":
         made: Transport = server
         return made
-    from .server.app import MCPServer
-
-    if isinstance(server, MCPServer):
+    if kind == "server":
         from .in_process import InProcess
 
         return InProcess(server, raise_exceptions)
+    raise _no_server(server)
+
+
+def _no_server(server: Any) -> TypeError:
+    """Return the error of what no client can reach, which says what was probably meant."""
     if isinstance(server, list | tuple) and server and all(isinstance(word, str) for word in server):
-        raise TypeError(f"Client({server!r}): to start a server, give {_parameters(*server)}")
+        return TypeError(f"Client({server!r}): to start a server, give {_parameters(*server)}")
     if isinstance(server, os.PathLike):
-        raise TypeError(f"Client({server!r}): to start a server, give {_parameters(*_started_by(os.fspath(server)))}")
+        return TypeError(f"Client({server!r}): to start a server, give {_parameters(*_started_by(os.fspath(server)))}")
     if type(server).__name__ == "StdioServerParameters":
-        raise TypeError("Client(StdioServerParameters(...)): this class is another package's; import it from leanmcp")
-    # Not as a whole: settings hold keys.
+        return TypeError("Client(StdioServerParameters(...)): this class is another package's; import it from leanmcp")
+    if isinstance(server, dict):  # of mcp.json, and not as a whole: settings hold keys
+        return TypeError(f"Client(<dict>): {_entry(server)}")
     shown = repr(server) if server is None or isinstance(server, int | float | bytes) else f"<{type(server).__name__}>"
-    raise TypeError(f"Client({shown}): give an MCPServer, a URL, StdioServerParameters or 'unix:/path'")
+    return TypeError(f"Client({shown}): give an MCPServer, a URL, StdioServerParameters or 'unix:/path'")
+
+
+def _entry(settings: dict[Any, Any]) -> str:
+    """Return what to give instead of settings as they stand in mcp.json."""
+    if "command" in settings:
+        return "to start a server, give StdioServerParameters(command=..., args=[...], env={...})"
+    if "url" in settings:
+        return "a URL is expected, not settings with one: Client(url, headers={...})"
+    return (
+        "several servers are a ClientGroup, by label: ClientGroup({'books': 'https://books.example.com/mcp', "
+        "'films': StdioServerParameters(command='python', args=['films.py'])})"
+    )
 
 
 def _command_in(text: str) -> str:

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, StructMeta
 from msgspec.structs import force_setattr
 
 if TYPE_CHECKING:
@@ -19,7 +19,21 @@ if TYPE_CHECKING:
 __all__ = ["StdioServerParameters"]
 
 
-class StdioServerParameters(Struct, frozen=True, kw_only=True):
+class _ParametersMeta(StructMeta):
+    """Says how to write what was given without a name, or under one that there is not."""
+
+    if not TYPE_CHECKING:  # type checkers refuse it by themselves
+
+        def __call__(cls, *values: Any, **options: Any) -> Any:  # noqa: N805  a metaclass
+            for name in options:
+                if name not in cls.__struct_fields__:
+                    raise _unknown(name, cls.__struct_fields__)
+            if values:
+                raise _unnamed(values)
+            return super().__call__(**options)
+
+
+class StdioServerParameters(Struct, frozen=True, kw_only=True, metaclass=_ParametersMeta):
     """A command that serves MCP on its standard streams.
 
     Args:
@@ -101,6 +115,25 @@ class StdioServerParameters(Struct, frozen=True, kw_only=True):
         if self.cwd is not None:
             shown.append(f"cwd={self.cwd!r}")
         return f"StdioServerParameters({', '.join(shown)})"
+
+
+def _unknown(name: str, known: Sequence[str]) -> TypeError:
+    from .mistyped import did_you_mean  # of mistakes only
+
+    return TypeError(f"StdioServerParameters: unknown option {name!r}{did_you_mean(name, known)}")
+
+
+def _unnamed(values: Sequence[Any]) -> TypeError:
+    """Return the error of parameters without names: a line as it is typed, or the words of one."""
+    words = values[0] if len(values) == 1 and isinstance(values[0], list | tuple) else values
+    if len(values) == 2 and isinstance(values[1], list | tuple):
+        words = [values[0], *values[1]]
+    if not words or not all(isinstance(word, str) for word in words):
+        return TypeError("StdioServerParameters: name the values: command='python', args=['server.py']")
+    if len(words) == 1 and len(words[0].split()) > 1:
+        return TypeError(f"StdioServerParameters: write StdioServerParameters.from_command({words[0]!r})")
+    args = f", args={list(words[1:])!r}" if len(words) > 1 else ""
+    return TypeError(f"StdioServerParameters: name the values: command={words[0]!r}{args}")
 
 
 def _text(name: str, value: object) -> str:

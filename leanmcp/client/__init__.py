@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from ..errors import CallDenied, InvalidResult, SubscriptionLost, ToolChanged
@@ -76,7 +77,9 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
-        raise AttributeError(f"module 'leanmcp.client' has no attribute {name!r}")
+        from ..elsewhere import no_name  # of mistakes only
+
+        raise no_name(__name__, name, __all__, sys._getframe(1))
     from importlib import import_module
 
     value = getattr(import_module(home, __name__), name)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConnectionLost, TransportError
+from ..errors import Absent, ConnectionLost, TransportError
 from ..logs import logger
 from ..protocol.meta import LOG_LEVEL
 from ..types import DiscoverResult, Implementation
@@ -20,11 +20,11 @@ from .cache import CacheView, ResponseCache
 from .caller import NotificationCallback, Patience
 from .mirrored import Mirrors
 from .negotiation import Settings, check_mode, connect
-from .options import check_options
+from .options import check_options, unknown_options
 from .verbs import Verbs
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing import Never, Self
 
     from .audit import Audit, AuditSink
     from .checks import ResultChecks
@@ -59,9 +59,9 @@ class Client(Verbs):
             raises is logged.
         log_level: asks for `notifications/message` from this level on (deprecated).
         cache: True keeps results as long as the server allows; a ResponseCache may be shared by several clients.
-        headers: sent with every HTTP request.
-        auth: supplies HTTP headers that change.
-        raise_exceptions: with a server in this process, raise what its functions raise by mistake, for tests.
+        headers: sent with every HTTP request; for a URL or `unix:/path` only.
+        auth: supplies HTTP headers that change; likewise.
+        raise_exceptions: with a server in this process only, raise what its functions raise by mistake, for tests.
         client_info: name and version to report.
         on_call: `def on_call(tool, arguments)`, or `async def`, sees every tool call once, before anything is sent:
             True or None allows it, False denies it (CallDenied), a dict is sent instead of the arguments.
@@ -106,7 +106,12 @@ class Client(Verbs):
         check: ResultChecks | bool | None = None,
         gates: Sequence[Gate] = (),
         label: str = "",
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            raise unknown_options(unknown, Client.__init__)
+        from ..connect import check_target, kind_of  # the one way up: the layer that joins client and transports
+
         check_options(
             prior_discover=prior_discover,
             elicitation_callback=elicitation_callback,
@@ -124,6 +129,8 @@ class Client(Verbs):
             check=check,
         )
         self._server = server
+        self._way = {"headers": headers, "auth": auth, "raise_exceptions": raise_exceptions}
+        check_target(server, label=label, **self._way)
         self._mode = check_mode(mode)
         self._prior = prior_discover
         self._patience = Patience(read_timeout_seconds, reset_on_progress, max_total_seconds)
@@ -132,14 +139,11 @@ class Client(Verbs):
         self._notification_callback = notification_callback
         self._meta = None if log_level is None else {LOG_LEVEL: log_level}
         self._cache = (ResponseCache() if cache else None) if isinstance(cache, bool) else cache
-        self._headers = headers
-        self._auth = auth
-        self._raise_exceptions = raise_exceptions
         self._info = client_info or Implementation(name="leanmcp", version=_version())
         self._transport: Transport | None = None
         self.label = label
         # A server in this process has checked its results itself, and is the program's own.
-        usual = check is None and not hasattr(server, "serve_method")
+        usual = check is None and kind_of(server) != "server"
         if usual or check or gates or (on_call, trust, audit, pin) != (None,) * 4:
             from .gate import guards_of  # a client that trusts its server loads nothing of it
 
@@ -157,14 +161,12 @@ class Client(Verbs):
     # --- connecting ---------------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
-        from ..connect import transport_to  # the one way up: the layer that joins client and transports
+        from ..connect import transport_to  # see the constructor
 
         if self._transport is not None:
             raise RuntimeError("this client is connected already; make another one, or leave the block first")
         self._loop = asyncio.get_running_loop()
-        transport = self._transport = transport_to(
-            self._server, headers=self._headers, auth=self._auth, raise_exceptions=self._raise_exceptions
-        )
+        transport = self._transport = transport_to(self._server, **self._way)
         self._view = self._cache_view(transport)
         watches = self._notified if self._notification_callback is not None else None
         settings = Settings(self._info, self._answers, self._patience, self._notified, watches)
@@ -194,6 +196,14 @@ class Client(Verbs):
 
         def __exit__(self, *error: object) -> None:  # without it, `with` would not ask for the other one
             pass
+
+        def __await__(self) -> Any:
+            raise TypeError("a client is entered, not awaited: use `async with Client(...) as client`")
+
+        connect = Absent("it connects when its block is entered: `async with Client(...) as client`")
+        initialize = Absent("it connects when its block is entered: `async with Client(...) as client`")
+        disconnect = Absent("write `await client.close()`, or leave its block")
+        session = Absent("its methods are the client's own, as in `await client.call_tool(...)`")
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import msgspec
 
-from ..errors import CannotConnect, ConnectionLost, InvalidParams, MCPError, MethodNotFound
+from ..errors import Absent, CannotConnect, ConnectionLost, InvalidParams, MCPError, MethodNotFound
 from ..logs import logger, one_line
 from ..types import (
     CallToolResult,
@@ -91,6 +91,23 @@ class ClientGroup:
             raise
         return self
 
+    if not TYPE_CHECKING:  # type checkers refuse them by themselves
+
+        def __enter__(self) -> Any:
+            raise TypeError("use `async with ClientGroup(...) as group`")
+
+        def __exit__(self, *error: object) -> None:  # without it, `with` would not ask for the other one
+            pass
+
+        def __await__(self) -> Any:
+            raise TypeError("a group is entered, not awaited: use `async with ClientGroup(...) as group`")
+
+        def __iter__(self) -> Any:  # else Python would try its labels, 0, 1, 2, ...
+            raise TypeError("a group is no list: its clients by label are `group.clients`, its tools `group.tools()`")
+
+        connect = Absent("its block connects, `async with ClientGroup(...) as group`")
+        connect_to_server = Absent("give it to `await group.add(label, server)`")
+
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
@@ -125,6 +142,9 @@ class ClientGroup:
 
     def __getitem__(self, label: str) -> Client:
         """Return the client of one server, for what a group does not do: `listen`, `complete`, `discover`."""
+        if label not in self._members:
+            known = ", ".join(map(repr, self._members)) or "none"
+            raise KeyError(f"no server {label!r} in this group; there is {known}")
         return self._members[label].client
 
     async def add(self, label: str, server: Any, **options: Any) -> Client:

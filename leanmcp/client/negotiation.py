@@ -6,6 +6,7 @@ Spec 2026-07-28: basic/versioning; basic/transports/stdio and streamable-http, "
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -45,8 +46,40 @@ _MODERN_CODES = tuple(
 _PROBE_TIME = 10.0  # seconds for a server on a pipe to say anything to what it may not know
 _NOT_ABOUT_ERAS = (408, 425, 429)
 
-_legacy_servers: set[str] = set()
-"""Where a server of an earlier era has been met in this process (basic/versioning: "Clients SHOULD cache")."""
+_MAX_LEGACY_SERVERS = 256
+
+
+class _LegacyServers:
+    """Where servers of an earlier era have been met, those that were met last; any thread may use it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._places: dict[str, None] = {}  # in the order of the last meeting
+
+    def __contains__(self, where: str) -> bool:
+        return where in self._places
+
+    def add(self, where: str) -> None:
+        """Note a meeting; the place where none has been for the longest time is forgotten."""
+        with self._lock:
+            self._places.pop(where, None)
+            self._places[where] = None
+            if len(self._places) > _MAX_LEGACY_SERVERS:
+                del self._places[next(iter(self._places))]
+
+    def discard(self, where: str) -> None:
+        """Forget one place."""
+        with self._lock:
+            self._places.pop(where, None)
+
+    def clear(self) -> None:
+        """Forget every place."""
+        with self._lock:
+            self._places.clear()
+
+
+_legacy_servers = _LegacyServers()
+"""Of this process (basic/versioning: "Clients SHOULD cache")."""
 
 
 class Settings(Struct):
@@ -124,7 +157,7 @@ async def connect(transport: Transport, mode: str, prior: DiscoverResult | None,
         return Connected(caller, None)
     if transport.where in _legacy_servers:
         try:
-            return await _shake_hands(transport, LEGACY_VERSIONS[0], settings)
+            return _remember(transport, await _shake_hands(transport, LEGACY_VERSIONS[0], settings))
         except MCPError as error:
             if isinstance(error, TransportError) and not isinstance(error, HTTPStatusError):
                 raise
@@ -152,7 +185,7 @@ async def _probe(transport: Transport, caller: Caller, settings: Settings) -> Co
         mutual = next((version for version in LEGACY_VERSIONS if version in mismatch.supported), None)
         if mutual is None or is_known:
             raise
-        return await _remember(transport, await _shake_hands(transport, mutual, settings))
+        return _remember(transport, await _shake_hands(transport, mutual, settings))
     except MCPError as error:
         if is_known or not _is_legacy_sign(error, status, on_pipe):
             raise
@@ -165,7 +198,7 @@ async def _fall_back(
 ) -> Connected:
     """Try the handshake, once; a server that refuses it, too, is of this era or none."""
     try:
-        return await _remember(transport, await _shake_hands(transport, LEGACY_VERSIONS[0], settings))
+        return _remember(transport, await _shake_hands(transport, LEGACY_VERSIONS[0], settings))
     except MCPError as second:
         if any(version in MODERN_VERSIONS for version in supported_versions(second)):
             # It was slow to start, and is of this era after all.
@@ -197,7 +230,7 @@ async def _shake_hands(transport: Transport, version: str, settings: Settings) -
         raise
 
 
-async def _remember(transport: Transport, connected: Connected) -> Connected:
+def _remember(transport: Transport, connected: Connected) -> Connected:
     _legacy_servers.add(transport.where)
     return connected
 

@@ -6,14 +6,27 @@ Ours: an error tells how to mend the program.
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
 from ..types import DiscoverResult, Implementation
 from .cache import ResponseCache
 
+_CALLED_WITH = ("elicitation_callback", "notification_callback", "on_call")  # two values each
 _AUTH_METHODS = ("headers", "challenged")
+
+
+def unknown_options(unknown: Iterable[str], constructor: Callable[..., None]) -> TypeError:
+    """Return the error of options that the constructor of a client does not have, with what was probably meant."""
+    from ..mistyped import did_you_mean  # of mistakes only
+
+    known = [name for name in inspect.signature(constructor).parameters if name not in ("self", "unknown")]
+    likely = {"timeout": "read_timeout_seconds", "token": "headers", "url": "server"}
+    name = next(iter(unknown))
+    meant = f"; did you mean {likely[name]!r}?" if name in likely else did_you_mean(name, known)
+    return TypeError(f"Client: unknown option {name!r}{meant}")
 
 
 def check_options(**given: Any) -> None:
@@ -33,6 +46,31 @@ def check_options(**given: Any) -> None:
             secret = name in ("headers", "auth")
             shown = f"a {type(value).__name__}" if secret else f"{value!r:.100}"
             raise TypeError(f"{name}={'...' if secret else shown}: give {expected}{f', not {shown}' if secret else ''}")
+        if name in _CALLED_WITH:
+            _check_parameters(name, value, expected)
+        elif name == "input_callbacks":
+            for method, callback in value.items():
+                _check_parameters(f"{name}[{method!r}]", callback, "a function: `async def answer(context, params)`")
+
+
+def _check_parameters(name: str, callback: Callable[..., Any], expected: str) -> None:
+    """Refuse a function that cannot take the two values that callbacks are called with.
+
+    Raises:
+        TypeError: it takes more, or less.
+    """
+    if hasattr(callback, "__wrapped__") or hasattr(callback, "__signature__"):
+        return  # a decorator may add values that this signature tells of
+    try:
+        signature = inspect.signature(callback)
+    except (TypeError, ValueError):  # of builtin functions: Python does not know
+        return
+    try:
+        signature.bind(None, None)
+    except TypeError:
+        called = getattr(callback, "__name__", type(callback).__name__)
+        taken = ", ".join(str(taken.replace(annotation=taken.empty)) for taken in signature.parameters.values())
+        raise TypeError(f"{name}={called}({taken}): give {expected}") from None
 
 
 def _is_path(value: Any) -> bool:

@@ -81,7 +81,12 @@ class Requests:
             name, arguments, timeout, progress, meta: as `call_tool`.
             extra: members of the first request that continue another one, with a comma in front of each.
         """
-        members = b'"name":%s,"arguments":%s' % (_encode(name), _encode(arguments or {}))
+        try:
+            members = b'"name":%s,"arguments":%s' % (_encode(name), _encode(arguments or {}))
+        except TypeError:
+            from .rounds import miscalled  # of mistakes only
+
+            raise miscalled(name, arguments) from None
         patience = None
         caller = self._caller
         if timeout is not None and caller is not None:

@@ -13,9 +13,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..errors import InvalidResult, RoundLimit
+from ..mistyped import did_you_mean
 from ..protocol.jsonrpc import DECODE_FAULTS
 from ..types import InputRequiredResult
 from .answers import Answers, ClientRequestContext
+from .keywords import RetryKeywords
 from .messages import Asked
 
 T = TypeVar("T")
@@ -24,6 +26,12 @@ Send = Callable[[bytes], Awaitable[T | Asked]]
 
 _PAUSES = (0.0, 0.05, 0.2, 0.5)  # seconds before a retry that answers nothing; the last one goes on
 
+_OWN = {
+    "call_tool": ("arguments", "read_timeout_seconds", "progress_callback", "type", "raise_on_error"),
+    "call_tool_once": ("arguments", "read_timeout_seconds", "progress_callback"),
+    "get_prompt": ("arguments",),
+}
+"""The options of methods that take arguments, beside those that continue a request."""
 _MAX_QUESTIONS = 100  # of one round; each may be a window in front of a person
 
 
@@ -116,9 +124,51 @@ def retry_members(responses: Mapping[str, Any] | None, state: str | None) -> byt
     return members
 
 
+def check_retry(method: str, retry: Mapping[str, object]) -> None:
+    """Refuse an option that no request is continued with, and say which one was probably meant.
+
+    Raises:
+        TypeError: the text names the method and the option.
+    """
+    known = RetryKeywords.__annotations__
+    unknown = [name for name in retry if name not in known]
+    if not unknown:
+        return
+    name = unknown[0]
+    own = _OWN.get(method, ())
+    if name == "timeout" and "read_timeout_seconds" in own:
+        meant = "; did you mean 'read_timeout_seconds'?"
+    else:
+        meant = did_you_mean(name, [*known, *own])
+    if not meant and method in _OWN:
+        given = ", ".join(f"{name!r}: ..." for name in unknown)
+        meant = f"; arguments are one dict behind the name: {{{given}}}"
+    raise TypeError(f"{method}: unknown option {name!r}{meant}")
+
+
 def by_hand(asked: Asked) -> InputRequiredResult:
     """Return what is asked, for a program that answers by itself."""
     try:
         return msgspec.json.decode(asked.raw, type=InputRequiredResult)
     except DECODE_FAULTS as fault:
         raise InvalidResult(f"The server's questions are invalid: {fault}") from None
+
+
+def miscalled(name: object, arguments: Any) -> TypeError:
+    """Return the error of a call whose name or arguments cannot be sent."""
+    if not isinstance(name, str):
+        meant = f"; did you mean {name.__name__!r}?" if callable(name) and hasattr(name, "__name__") else ""
+        return TypeError(f"call_tool({name!r}): give the name of the tool, a text{meant}")
+    if not isinstance(arguments, Mapping):
+        return TypeError(f"call_tool({name!r}): arguments={arguments!r}: give a dict, such as {{'name': value}}")
+    wrong = [key for key, value in arguments.items() if not _has_json(value)]
+    named = ", ".join(f"{key!r} ({type(arguments[key]).__name__})" for key in wrong)
+    return TypeError(f"call_tool({name!r}): arguments that have no JSON form: {named or 'a key'}")
+
+
+def _has_json(value: object) -> bool:
+    try:
+        msgspec.json.encode(value)
+    except TypeError:
+        return False
+    return True

@@ -9,27 +9,27 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import os
 import threading
 import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from concurrent.futures import CancelledError
 from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
 from ..calls import is_async
-from ..errors import ConnectionLost
-from ..logs import logger
+from ..errors import Absent
 from ..types import CallToolResult, Implementation
-from .callers import WaitingThread, current, run_blocking
+from .callers import WaitingThread, run_blocking
 from .client import Client
+from .home import Home, closed
+from .options import check_options
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing import Self, Unpack
 
     from ..events import Event
     from .caller import ProgressCallback
+    from .keywords import RetryKeywords
     from .listen import Subscription
 
 P = ParamSpec("P")
@@ -37,7 +37,6 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 _CALLBACKS = ("on_call", "elicitation_callback")
-_GRACE = 5.0  # seconds that closing waits for a server to leave
 _END: Any = object()
 
 
@@ -100,6 +99,7 @@ class SyncClient:
     """
 
     def __init__(self, server: Any, **options: Any) -> None:
+        check_options(**{name: options[name] for name in (*_CALLBACKS, "input_callbacks") if name in options})
         for name in _CALLBACKS:
             if options.get(name) is not None:
                 options[name] = _in_caller(options[name])
@@ -111,8 +111,8 @@ class SyncClient:
             }
         self._client = Client(server, **options)
         self._lock = threading.RLock()  # what runs in this thread while it connects may use the client
-        self._home: _Home | None = None
-        self._connecting: _Home | None = None
+        self._home: Home | None = None
+        self._connecting: Home | None = None
         self._is_closed = False
 
     def __enter__(self) -> Self:
@@ -122,7 +122,9 @@ class SyncClient:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        fault = self._close(is_logged=error is not None)
+        if fault is not None and error is None:
+            raise fault
 
     if not TYPE_CHECKING:  # type checkers refuse it by themselves
 
@@ -132,16 +134,31 @@ class SyncClient:
         async def __aexit__(self, *error: object) -> None:  # without it, `async with` would not ask for the other one
             pass
 
+        connect = Absent("it connects when its block is entered, `with SyncClient(...) as client`, or with a call")
+        initialize = Absent("it connects when its block is entered, `with SyncClient(...) as client`, or with a call")
+        disconnect = Absent("write `client.close()`, or leave its block")
+        session = Absent("its methods are the client's own, as in `client.call_tool(...)`")
+
     def close(self) -> None:
-        """Let go of the server; legal from any thread, more than once. What is running fails, connecting too."""
+        """Let go of the server; legal from any thread, more than once. What is running fails, connecting too.
+
+        What goes wrong is logged; the end of a `with` block raises it, such as what a lifespan raises at its end.
+        """
+        self._close(is_logged=True)
+
+    def _close(self, is_logged: bool) -> BaseException | None:
+        """Let go of the server, and return what it raised at its end."""
         self._is_closed = True
         home = self._connecting
         if home is not None:  # in another thread, which holds the lock
             home.finalizer()
         with self._lock:
             home, self._home = self._home, None
-        if home is not None:
-            home.finalizer()
+        if home is None:
+            return None
+        home.is_logged = is_logged
+        fault: BaseException | None = home.finalizer()
+        return fault
 
     # --- the same methods ---------------------------------------------------------------------------------------------
 
@@ -171,9 +188,7 @@ class SyncClient:
         progress_callback: ProgressCallback | None = None,
         *,
         type: type[T],
-        input_responses: Mapping[str, Any] | None = None,
-        request_state: str | None = None,
-        meta: dict[str, Any] | None = None,
+        **retry: Unpack[RetryKeywords],
     ) -> T: ...
     @overload
     def call_tool(
@@ -185,9 +200,7 @@ class SyncClient:
         *,
         type: None = None,
         raise_on_error: bool = False,
-        input_responses: Mapping[str, Any] | None = None,
-        request_state: str | None = None,
-        meta: dict[str, Any] | None = None,
+        **retry: Unpack[RetryKeywords],
     ) -> CallToolResult: ...
     @_documented(Client.call_tool)
     def call_tool(
@@ -251,18 +264,18 @@ class SyncClient:
 
     # --- waiting ------------------------------------------------------------------------------------------------------
 
-    def _connected(self) -> _Home:
+    def _connected(self) -> Home:
         """Return where the client lives, connected."""
         with self._lock:
             if self._is_closed:
                 raise RuntimeError("this client is closed; make another one")
             if self._home is None:
-                home = _Home(self._client)
+                home = Home(self._client)
                 home.finalizer = weakref.finalize(self, home.end)
                 self._connecting = home
                 try:
                     if self._is_closed:  # a moment ago, when there was nothing yet to let go of
-                        raise _closed()
+                        raise closed()
                     home.wait(lambda _: self._client.__aenter__())
                 except BaseException:
                     home.finalizer()
@@ -318,98 +331,6 @@ class SyncSubscription:
         """
         event = self._client._wait(lambda _: asyncio.wait_for(_next(self._subscription), timeout))
         return None if event is _END else event
-
-
-class _Home:
-    """The thread and the event loop of one client."""
-
-    finalizer: Callable[[], Any]
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self._process = os.getpid()
-        self._ready = threading.Event()
-        # A daemon: a program that ends does not wait for it longer than `end` does.
-        self._thread = threading.Thread(target=self._run, name="leanmcp-sync-client", daemon=True)
-        self._thread.start()
-        self._ready.wait()
-
-    def _run(self) -> None:
-        asyncio.run(self._live())
-
-    async def _live(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._stop = asyncio.Event()
-        self._ready.set()
-        await self._stop.wait()
-
-    def wait(self, begin: Callable[[WaitingThread], Coroutine[Any, Any, T]]) -> T:
-        """Run a coroutine on the loop, and what it wants of this thread here, until it is done."""
-        if threading.current_thread() is self._thread:
-            raise RuntimeError("SyncClient was called on its own event loop; use Client in `async def` callbacks")
-        if self._process != os.getpid():
-            raise RuntimeError(
-                "this SyncClient was connected before the process forked; make another one in each process"
-            )
-        thread = WaitingThread()
-        ended = threading.Event()
-        task: asyncio.Task[Any] | None = None
-        is_given_up = False
-
-        async def work() -> T:
-            nonlocal task
-            task = asyncio.current_task()
-            current.set(thread)
-            try:
-                if is_given_up:
-                    raise asyncio.CancelledError
-                return await begin(thread)
-            finally:
-                ended.set()
-
-        def give_up() -> None:
-            nonlocal is_given_up
-            is_given_up = True
-            if task is not None:
-                task.cancel()
-
-        coroutine = work()
-        try:
-            running = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-            running.add_done_callback(lambda _: thread.over())
-            thread.wait()
-        except RuntimeError:  # the loop is closed: another thread has closed the client a moment ago
-            coroutine.close()
-            raise _closed() from None
-        except BaseException:
-            # Ctrl-C, here or in a callback: the server is told, for a moment, and the caller goes on with it. It may
-            # come before `running` has its value, when the call is on its way already.
-            if not self._loop.is_closed():
-                self._loop.call_soon_threadsafe(give_up)
-                ended.wait(1.0)
-            raise
-        try:
-            return running.result()
-        except CancelledError:
-            raise _closed() from None
-
-    def end(self) -> None:
-        """Close the client, and end the thread; bounded, because programs that end call it."""
-        if threading.current_thread() is self._thread:
-            self._stop.set()  # the garbage collector came by
-            return
-        if self._process != os.getpid():
-            return  # the thread and the server are the parent's
-        try:
-            asyncio.run_coroutine_threadsafe(self._client.close(), self._loop).result(_GRACE)
-            self._loop.call_soon_threadsafe(self._stop.set)
-        except Exception as fault:
-            logger.warning("a client could not be closed: %s: %s", type(fault).__name__, fault)
-        self._thread.join(_GRACE)
-
-
-def _closed() -> ConnectionLost:
-    return ConnectionLost("the client was closed before the call had ended")
 
 
 def _in_caller(callback: Callable[..., Any]) -> Callable[..., Any]:

@@ -38,10 +38,14 @@ from .requests import Requests
 from .results import COMPLETE, DISCOVER, PROMPT, PROMPTS, READ, RESOURCES, TEMPLATES, failure_of, typed_content
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    from .keywords import RetryKeywords
     from .listen import Subscription
 
 T = TypeVar("T")
 _encode = msgspec.json.encode
+_NO_OBJECTS = (str, bytes, list, tuple, set, int, float)  # which arguments of a tool never are
 _METHOD = re.compile(r"[!#-\[\]-~]+")  # what JSON and a header carry as it is
 
 
@@ -130,9 +134,7 @@ class Verbs(Requests):
         progress_callback: ProgressCallback | None = None,
         *,
         type: type[T],
-        input_responses: Mapping[str, Any] | None = None,
-        request_state: str | None = None,
-        meta: dict[str, Any] | None = None,
+        **retry: Unpack[RetryKeywords],
     ) -> T: ...
     @overload
     async def call_tool(
@@ -144,9 +146,7 @@ class Verbs(Requests):
         *,
         type: None = None,
         raise_on_error: bool = False,
-        input_responses: Mapping[str, Any] | None = None,
-        request_state: str | None = None,
-        meta: dict[str, Any] | None = None,
+        **retry: Unpack[RetryKeywords],
     ) -> CallToolResult: ...
     async def call_tool(
         self,
@@ -157,9 +157,7 @@ class Verbs(Requests):
         *,
         type: Any = None,  # noqa: A002  the name that `typing` users look for
         raise_on_error: bool = False,
-        input_responses: Mapping[str, Any] | None = None,
-        request_state: str | None = None,
-        meta: dict[str, Any] | None = None,
+        **retry: Unpack[RetryKeywords],
     ) -> Any:
         """Call a tool.
 
@@ -179,9 +177,9 @@ class Verbs(Requests):
             MCPError: see `leanmcp.errors`.
             RoundLimit: the server kept asking.
         """
-        extra = b""
-        if input_responses is not None or request_state is not None:
-            extra = _retry_members(input_responses, request_state)
+        if not isinstance(name, str) or isinstance(arguments, _NO_OBJECTS):
+            raise _miscalled(name, arguments)
+        extra, meta = _continued("call_tool", retry) if retry else _AT_FIRST
         if self._guards is None:
             result = await self._rounds(name, arguments, extra, read_timeout_seconds, progress_callback, meta)
         else:
@@ -205,9 +203,7 @@ class Verbs(Requests):
         *,
         read_timeout_seconds: float | None = None,
         progress_callback: ProgressCallback | None = None,
-        input_responses: Mapping[str, Any] | None = None,
-        request_state: str | None = None,
-        meta: dict[str, Any] | None = None,
+        **retry: Unpack[RetryKeywords],
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool and return what it asks instead of answering, for a program that answers later or elsewhere.
 
@@ -216,7 +212,7 @@ class Verbs(Requests):
             input_responses: answers, by the keys of `InputRequiredResult.input_requests`.
             request_state: `InputRequiredResult.request_state`, as it was; nothing where there was none.
         """
-        extra = _retry_members(input_responses, request_state)
+        extra, meta = _continued("call_tool_once", retry) if retry else _AT_FIRST
 
         async def send(arguments: Any) -> CallToolResult | InputRequiredResult:
             members = b'"name":%s,"arguments":%s' % (_encode(name), _encode(arguments or {})) + extra
@@ -240,27 +236,24 @@ class Verbs(Requests):
         self,
         uri: str,
         *,
-        input_responses: Mapping[str, Any] | None = None,
-        request_state: str | None = None,
-        meta: dict[str, Any] | None = None,
         cache_mode: CacheMode = "use",
+        **retry: Unpack[RetryKeywords],
     ) -> ReadResourceResult:
         """Read a resource.
 
         Args:
             uri: of it, exactly as it was listed or as its template gives.
-            input_responses, request_state: continue a request by hand.
-            meta: further members of the request's `_meta`.
             cache_mode: see `list_tools`; a result that needed answers is never kept.
+            input_responses, request_state, meta: as `call_tool`.
 
         Raises:
             UnknownResource: there is none.
             MCPError: see `leanmcp.errors`.
         """
         members = b'"uri":' + _encode(uri)
-        if input_responses is not None or request_state is not None:
-            first = members + _retry_members(input_responses, request_state)
-            found = await self._request(READ, READ.method, first, name=uri, meta=meta)
+        extra, meta = _continued("read_resource", retry) if retry else _AT_FIRST
+        if extra:
+            found = await self._request(READ, READ.method, members + extra, name=uri, meta=meta)
         else:
             found = await self._read(uri, members, meta, cache_mode)
         return await self._ask(READ, members, uri, meta, found)
@@ -269,23 +262,19 @@ class Verbs(Requests):
         self,
         name: str,
         arguments: Mapping[str, str] | None = None,
-        *,
-        input_responses: Mapping[str, Any] | None = None,
-        request_state: str | None = None,
-        meta: dict[str, Any] | None = None,
+        **retry: Unpack[RetryKeywords],
     ) -> GetPromptResult:
         """Get the messages of a prompt.
 
         Args:
             name: of the prompt.
             arguments: texts.
-            input_responses, request_state: continue a request by hand.
-            meta: further members of the request's `_meta`.
+            input_responses, request_state, meta: as `call_tool`.
         """
         members = b'"name":%s,"arguments":%s' % (_encode(name), _encode(arguments or {}))
-        first = members + _retry_members(input_responses, request_state)
+        extra, meta = _continued("get_prompt", retry) if retry else _AT_FIRST
         try:
-            found = await self._request(PROMPT, PROMPT.method, first, name=name, meta=meta)
+            found = await self._request(PROMPT, PROMPT.method, members + extra, name=name, meta=meta)
         except MethodNotFound as error:
             raise self._without(error, PROMPT.method) from None
         return await self._ask(PROMPT, members, name, meta, found)
@@ -409,12 +398,25 @@ class Verbs(Requests):
         await self.request(method, params)
 
 
-def _retry_members(responses: Mapping[str, Any] | None, state: str | None) -> bytes:
-    if responses is None and state is None:
-        return b""
-    from .rounds import retry_members  # as in _answered
+_AT_FIRST: tuple[bytes, dict[str, Any] | None] = b"", None
 
-    return retry_members(responses, state)
+
+def _continued(method: str, retry: RetryKeywords) -> tuple[bytes, dict[str, Any] | None]:
+    """Return the members that continue a request, with a comma in front of each, and those of its `_meta`.
+
+    Raises:
+        TypeError: an option that `method` does not have.
+    """
+    from .rounds import check_retry, retry_members  # as in _answered
+
+    check_retry(method, retry)
+    return retry_members(retry.get("input_responses"), retry.get("request_state")), retry.get("meta")
+
+
+def _miscalled(name: object, arguments: object) -> TypeError:
+    from .rounds import miscalled  # of mistakes only
+
+    return miscalled(name, arguments)
 
 
 def _by_hand(asked: Asked) -> InputRequiredResult:

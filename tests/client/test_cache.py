@@ -3,49 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import weakref
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from leanmcp import MCPError
-from leanmcp.client import Client, ResponseCache
+from leanmcp.client import ResponseCache
 from leanmcp.errors import CallTimeout, CannotConnect, ConnectionLost, HTTPStatusError, Unauthorized
-from leanmcp.transports.http_client import HTTPTransport
-from tests.support.bad_http_server import answer, bad_server, result
-from tests.support.processes import VERSION
+from tests.support.caching import Clock, first_name, listing, reading, text_of
 from tests.support.scripted import DONE, Failure, Mute, Scripted, only
-
-
-class Clock:
-    """Seconds that the test sets."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def listing(name: str, ttl: Any = 1000, scope: str = "private") -> dict[str, Any]:
-    """Return a page with one prompt."""
-    return {"resultType": "complete", "prompts": [{"name": name}], "ttlMs": ttl, "cacheScope": scope}
-
-
-def reading(text: str, **hints: Any) -> dict[str, Any]:
-    """Return the contents of a resource."""
-    contents = [{"uri": "a:b", "text": text}]
-    return {"resultType": "complete", "contents": contents, "ttlMs": 1000, "cacheScope": "private", **hints}
-
-
-async def _name(client: Any, **options: Any) -> str:
-    return str((await client.list_prompts(**options)).prompts[0].name)
-
-
-async def _text(client: Any, uri: str, **options: Any) -> str:
-    return str((await client.read_resource(uri, **options)).contents[0].text)
 
 
 def test_a_result_is_served_until_its_time_is_over() -> None:
@@ -55,11 +21,11 @@ def test_a_result_is_served_until_its_time_is_over() -> None:
         clock = Clock()
         transport = Scripted(only(prompts_list=[listing("a"), listing("b")]))
         async with transport.client(cache=ResponseCache(clock=clock)) as client:
-            assert await _name(client) == "a"
+            assert await first_name(client) == "a"
             clock.now += 0.999
-            assert await _name(client) == "a"
+            assert await first_name(client) == "a"
             clock.now += 0.001
-            assert await _name(client) == "b"
+            assert await first_name(client) == "b"
         assert len(transport.requests) == 2
 
     asyncio.run(main())
@@ -72,7 +38,7 @@ def test_results_without_a_time_are_not_kept(ttl: Any) -> None:
     async def main() -> None:
         transport = Scripted(only(prompts_list=[listing("a", ttl), listing("b", ttl)]))
         async with transport.client() as client:
-            assert [await _name(client), await _name(client)] == ["a", "b"]
+            assert [await first_name(client), await first_name(client)] == ["a", "b"]
 
     asyncio.run(main())
 
@@ -84,11 +50,11 @@ def test_a_day_is_the_longest_time() -> None:
         clock = Clock()
         transport = Scripted(only(prompts_list=[listing("a", 10**15), listing("b")]))
         async with transport.client(cache=ResponseCache(clock=clock)) as client:
-            assert await _name(client) == "a"
+            assert await first_name(client) == "a"
             clock.now += 24 * 3600 - 1
-            assert await _name(client) == "a"
+            assert await first_name(client) == "a"
             clock.now += 1
-            assert await _name(client) == "b"
+            assert await first_name(client) == "b"
 
     asyncio.run(main())
 
@@ -99,7 +65,7 @@ def test_callers_do_not_share_what_they_get() -> None:
     async def main() -> None:
         async with Scripted(only(prompts_list=listing("a"))).client() as client:
             (await client.list_prompts()).prompts.clear()
-            assert await _name(client) == "a"
+            assert await first_name(client) == "a"
 
     asyncio.run(main())
 
@@ -110,15 +76,15 @@ def test_each_request_has_its_own_mode() -> None:
     async def main() -> None:
         transport = Scripted(only(prompts_list=[listing(name) for name in "abcde"]))
         async with transport.client() as client:
-            assert await _name(client) == "a"
-            assert await _name(client, cache_mode="refresh") == "b"
-            assert await _name(client) == "b"
-            assert await _name(client, cache_mode="bypass") == "c"
-            assert await _name(client) == "b"
-            assert await _name(client, meta={"x": 1}) == "d"
-            assert await _name(client) == "d"
+            assert await first_name(client) == "a"
+            assert await first_name(client, cache_mode="refresh") == "b"
+            assert await first_name(client) == "b"
+            assert await first_name(client, cache_mode="bypass") == "c"
+            assert await first_name(client) == "b"
+            assert await first_name(client, meta={"x": 1}) == "d"
+            assert await first_name(client) == "d"
             with pytest.raises(ValueError, match="cache_mode='never'"):
-                await _name(client, cache_mode="never")
+                await first_name(client, cache_mode="never")
 
     asyncio.run(main())
 
@@ -131,9 +97,9 @@ def test_one_switch_turns_it_all_off() -> None:
             only(prompts_list=[listing("a"), listing("b")], resources_read=[reading("a"), reading("b")])
         )
         async with transport.client(cache=False) as client:
-            assert [await _name(client), await _name(client)] == ["a", "b"]
+            assert [await first_name(client), await first_name(client)] == ["a", "b"]
             await client.read_resource("a:b")
-            assert await _text(client, "a:b") == "b"
+            assert await text_of(client, "a:b") == "b"
 
     asyncio.run(main())
 
@@ -150,117 +116,12 @@ def test_the_key_is_method_and_params() -> None:
         transport = Scripted(answer)
         async with transport.client() as client:
             for _ in range(2):
-                assert await _text(client, "a:1") == "a:1"
-                assert await _text(client, "a:2") == "a:2"
+                assert await text_of(client, "a:1") == "a:1"
+                assert await text_of(client, "a:2") == "a:2"
                 for cursor in (None, "", "c"):
                     await client.list_prompts(cursor=cursor)
                     await client.list_resources(cursor=cursor)
         assert len(transport.requests) == 8
-
-    asyncio.run(main())
-
-
-class _Auth:
-    async def headers(self, url: str, /) -> dict[str, str]:
-        return {}
-
-    async def challenged(self, status: int, headers: Mapping[str, str], body: bytes, /) -> bool:
-        return False
-
-
-# --- authorization ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("scope", "shared"), [("public", True), ("private", False)])
-def test_private_results_stay_with_their_authorization(scope: str, shared: bool) -> None:
-    """Spec: server/utilities/caching, "Cache Scope Field": MUST NOT be shared across authorization contexts."""
-
-    async def main() -> None:
-        cache = ResponseCache()
-        names = {}
-        for token in ("one", "two", "one"):
-            transport = Scripted(only(prompts_list=listing(token, 60_000, scope)), over_http=True)
-            async with transport.client(cache=cache, headers={"Authorization": token}) as client:
-                names[token] = await _name(client)
-                asked = len(transport.requests)
-        assert names == ({"one": "one", "two": "one"} if shared else {"one": "one", "two": "two"})
-        assert asked == 0
-
-    asyncio.run(main())
-
-
-def test_each_auth_object_is_an_authorization() -> None:
-    """Ours: who it stands for is unknown, so that nobody else gets what it got."""
-
-    async def main() -> None:
-        cache = ResponseCache()
-        for name in ("a", "b"):
-            transport = Scripted(only(prompts_list=listing(name)), over_http=True)
-            async with transport.client(cache=cache, auth=_Auth()) as client:
-                assert await _name(client) == name
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize(
-    ("other", "server", "authorization"),
-    [
-        (HTTPTransport("http://h/mcp?key=1", headers={"authorization": "one"}), True, True),
-        (HTTPTransport("http://h/mcp?key=1", headers={"Authorization": "two"}), True, False),
-        (HTTPTransport("http://h/mcp?key=1", headers={"Authorization": "one"}, auth=_Auth()), True, False),
-        (HTTPTransport("http://h/mcp?key=2", headers={"Authorization": "one"}), False, True),
-        (HTTPTransport("http://h/mcp?key=1", headers={"Authorization": "one"}, uds="/run/a"), False, True),
-    ],
-)
-def test_a_transport_made_by_hand_has_its_own_credentials(
-    other: HTTPTransport, server: bool, authorization: bool
-) -> None:
-    """Spec: server/utilities/caching, "Cache Scope Field": MUST NOT be shared across authorization contexts.
-
-    Those of the transport count, and a key in the query of its URL is one too.
-    """
-    own = HTTPTransport("http://h/mcp?key=1", headers={"Authorization": "one"}).cache_key
-    assert (own[0] == other.cache_key[0], own[1] == other.cache_key[1]) == (server, authorization)
-
-
-def test_what_one_token_got_is_shown_to_no_other() -> None:
-    """Spec: server/utilities/caching, "Cache Scope Field"; by transports made by hand, over a socket."""
-
-    async def main() -> None:
-        async with bad_server() as server:
-            cache = ResponseCache()
-            for token in ("one", "two"):
-                server.scripts = [[answer(result(1, **listing(token)))]]
-                transport = HTTPTransport(server.url, headers={"Authorization": token})
-                async with Client(transport, mode=VERSION, cache=cache) as client:
-                    assert await _name(client) == token
-
-    asyncio.run(main())
-
-
-def test_an_auth_object_is_nobody_else_after_its_end() -> None:
-    """Ours: an object made later may get the number of one that is gone; it is held on to as long as what it got."""
-    held = _Auth()
-    gone, number = weakref.ref(held), id(held)
-    key = HTTPTransport("http://h/mcp", auth=held).cache_key
-    del held
-    gc.collect()
-    assert gone() is not None
-    assert id(gone()) == number
-    assert key != HTTPTransport("http://h/mcp", auth=_Auth()).cache_key
-    assert key == HTTPTransport("http://h/mcp", auth=gone()).cache_key
-
-
-def test_other_servers_share_nothing() -> None:
-    """Ours: not even public results, which say so themselves."""
-
-    async def main() -> None:
-        cache = ResponseCache()
-        for name, over_http in (("a", True), ("b", True), ("c", False), ("d", False)):
-            transport = Scripted(only(prompts_list=listing(name, 1000, "public")), over_http=over_http)
-            transport.where = name if over_http else "same"
-            async with transport.client(cache=cache) as client:
-                assert await _name(client) == name
 
     asyncio.run(main())
 
@@ -284,12 +145,12 @@ def test_a_stale_result_serves_while_the_server_is_down(error: Exception, caplog
         clock = Clock()
         transport = Scripted(only(prompts_list=[listing("a"), error, error, listing("b")]))
         async with transport.client(cache=ResponseCache(clock=clock)) as client:
-            await _name(client)
+            await first_name(client)
             clock.now += 5
-            assert await _name(client) == "a"
+            assert await first_name(client) == "a"
             with pytest.raises(MCPError):
-                await _name(client, cache_mode="refresh")
-            assert await _name(client) == "b"
+                await first_name(client, cache_mode="refresh")
+            assert await first_name(client) == "b"
 
     asyncio.run(main())
     assert "the last answer is used" in caplog.text
@@ -303,10 +164,10 @@ def test_a_refusal_is_told(error: Exception) -> None:
         clock = Clock()
         transport = Scripted(only(prompts_list=[listing("a"), error]))
         async with transport.client(cache=ResponseCache(clock=clock)) as client:
-            await _name(client)
+            await first_name(client)
             clock.now += 5
             with pytest.raises(MCPError):
-                await _name(client)
+                await first_name(client)
 
     asyncio.run(main())
 
@@ -328,8 +189,8 @@ def test_equal_requests_at_once_are_one() -> None:
 
         transport = Scripted(answer)
         async with asyncio.timeout(10), transport.client() as client:
-            tasks = [asyncio.ensure_future(_name(client)) for _ in range(5)]
-            tasks.append(asyncio.ensure_future(_name(client, cursor="other")))
+            tasks = [asyncio.ensure_future(first_name(client)) for _ in range(5)]
+            tasks.append(asyncio.ensure_future(first_name(client, cursor="other")))
             while len(transport.requests) < 2:
                 await asyncio.sleep(0)
             go.set()
@@ -354,11 +215,11 @@ def test_a_request_after_a_call_does_not_join_an_older_one() -> None:
 
         transport = Scripted(answer)
         async with asyncio.timeout(10), transport.client() as client:
-            before = asyncio.ensure_future(_name(client))
+            before = asyncio.ensure_future(first_name(client))
             while not transport.requests:
                 await asyncio.sleep(0)
             await client.call_tool("changes")
-            after = asyncio.ensure_future(_name(client))
+            after = asyncio.ensure_future(first_name(client))
             while len(transport.requests) < 3:
                 await asyncio.sleep(0)
             go.set()
@@ -373,7 +234,7 @@ def test_giving_up_one_of_several_leaves_the_others() -> None:
     async def main() -> None:
         transport = Scripted(only(prompts_list=[Mute, listing("a")]))
         async with asyncio.timeout(10), transport.client() as client:
-            first, second, third = (asyncio.ensure_future(_name(client)) for _ in range(3))
+            first, second, third = (asyncio.ensure_future(first_name(client)) for _ in range(3))
             while not transport.requests:
                 await asyncio.sleep(0)
             await asyncio.sleep(0)
@@ -400,7 +261,7 @@ def test_a_refusal_is_told_to_all_who_wait() -> None:
 
         transport = Scripted(answer)
         async with asyncio.timeout(10), transport.client() as client:
-            found = await asyncio.gather(*(_name(client) for _ in range(3)), return_exceptions=True)
+            found = await asyncio.gather(*(first_name(client) for _ in range(3)), return_exceptions=True)
             assert [type(error) for error in found] == [MCPError] * 3
         assert len(transport.requests) == 1
 
@@ -466,7 +327,7 @@ def test_an_answer_that_was_on_its_way_when_the_change_was_told_is_not_kept() ->
 
         transport = Scripted(answer)
         async with transport.client() as client:
-            assert [await _name(client), await _name(client), await _name(client)] == ["n1", "n2", "n2"]
+            assert [await first_name(client), await first_name(client), await first_name(client)] == ["n1", "n2", "n2"]
 
     asyncio.run(main())
 
@@ -501,9 +362,9 @@ def test_results_that_needed_answers_are_not_kept() -> None:
         transport = Scripted(only(resources_read=[asked, reading("a"), asked, reading("b"), reading("c")]))
         async with transport.client() as client:
             for text in ("a", "b"):
-                assert await _text(client, "a:b") == text
-            assert await _text(client, "a:b", request_state="mine") == "c"
-            assert await _text(client, "a:b") == "c"
+                assert await text_of(client, "a:b") == text
+            assert await text_of(client, "a:b", request_state="mine") == "c"
+            assert await text_of(client, "a:b") == "c"
         again = ["requestState" in message["params"] for message in transport.requests]
         assert again == [False, True, False, True, True, False]
 

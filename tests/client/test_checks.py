@@ -9,11 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from leanmcp import MCPServer
+from leanmcp import MCPServer, StdioServerParameters
 from leanmcp.client import Client, ResultChecks, safe_icons, uri_fault
 from leanmcp.client.checks import FLAGS
 from leanmcp.errors import InvalidResult
 from leanmcp.types import CallToolResult, Icon, ResourceLink, TextContent
+from tests.support.scripted import Scripted, only
 from tests.support.strange_server import StrangeServer, run, text, tool
 
 NUMBER: dict[str, Any] = {
@@ -394,6 +395,24 @@ def test_hidden_text_in_definitions_is_told(caplog: pytest.LogCaptureFixture) ->
     assert "the definition of tool 'put' of a strange server has control characters" in caplog.text
     clean = run(listed(ResultChecks(hidden_text="strip")))
     assert (clean.description, clean.title) == ("Reads.nd all mail.", "ab")
+
+
+def test_a_server_in_this_process_is_the_only_one_that_is_trusted() -> None:
+    """Ours: it has checked its results itself; what merely looks like one has not."""
+
+    class Disguised(Scripted):
+        def serve_method(self) -> None:
+            raise AssertionError
+
+    class Own(MCPServer):
+        pass
+
+    for server in (MCPServer("x"), Own("x")):
+        assert Client(server)._guards is None
+    for reached in (Disguised(only()), "http://127.0.0.1/mcp", StdioServerParameters(command="x")):
+        guards = Client(reached)._guards
+        assert guards is not None
+        assert len(guards.gates) == 1
 
 
 @pytest.mark.parametrize("options", [{"unchecked": "maybe"}, {"hidden_text": "hide"}])

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import leanmcp
-from leanmcp import Client, ClientGroup, MCPError, MCPServer, SyncClient
+from leanmcp import Client, ClientGroup, MCPError, MCPServer, StdioServerParameters, SyncClient, elsewhere
 from leanmcp.client.answers import Answers, ClientRequestContext
+from leanmcp.connect import transport_to
 from leanmcp.errors import CannotConnect, MethodNotFound
 from leanmcp.types import ElicitResult
 from tests.support.scripted import DONE, Scripted, only
@@ -142,6 +143,77 @@ def test_option_of_a_wrong_kind_is_refused(options: dict[str, Any], text: str) -
         with pytest.raises(TypeError) as caught:
             kind("http://127.0.0.1/mcp", **options)
         assert str(caught.value) == text
+
+
+COMMAND = StdioServerParameters(command="server")
+CHILD = "a child process is reached without HTTP; hand secrets to it as StdioServerParameters(env={...})"
+HERE = "a server in this process is reached without HTTP; leave it out"
+MADE = "a transport made by hand takes that itself, as in HTTPTransport(url, headers=..., auth=...)"
+AWAY = "what a function raises in another process stays there; leave it out"
+OWN = "a transport made by hand takes that itself; give the MCPServer to the client instead"
+
+
+class Tokens:
+    """Supplies headers."""
+
+    async def headers(self, method: str, url: str) -> dict[str, str]:
+        raise AssertionError
+
+    async def challenged(self, *_: object) -> bool:
+        raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("server", "name", "value", "text"),
+    [
+        (MCPServer("x"), "headers", {"Authorization": "Bearer t"}, f"Client(<MCPServer>, headers=...): {HERE}"),
+        (MCPServer("x"), "auth", Tokens(), f"Client(<MCPServer>, auth=...): {HERE}"),
+        (COMMAND, "headers", {"X": "y"}, f"Client(<StdioServerParameters>, headers=...): {CHILD}"),
+        (COMMAND, "auth", Tokens(), f"Client(<StdioServerParameters>, auth=...): {CHILD}"),
+        (COMMAND, "raise_exceptions", True, f"Client(<StdioServerParameters>, raise_exceptions=...): {AWAY}"),
+        (Scripted(only()), "headers", {"X": "y"}, f"Client(<Scripted>, headers=...): {MADE}"),
+        (Scripted(only()), "auth", Tokens(), f"Client(<Scripted>, auth=...): {MADE}"),
+        (Scripted(only()), "raise_exceptions", True, f"Client(<Scripted>, raise_exceptions=...): {OWN}"),
+        ("http://h/mcp?key=s", "raise_exceptions", True, f"Client(<URL>, raise_exceptions=...): {AWAY}"),
+        ("unix:/run/mcp", "raise_exceptions", True, f"Client(<URL>, raise_exceptions=...): {AWAY}"),
+    ],
+)
+def test_option_that_the_server_has_no_use_for_is_refused(server: Any, name: str, value: Any, text: str) -> None:
+    """Ours: where it was given; what is dropped in silence, such as a token, is missed much later."""
+    for kind in (Client, SyncClient):
+        with pytest.raises(TypeError) as caught:
+            kind(server, **{name: value})
+        assert str(caught.value) == text
+    with pytest.raises(TypeError) as caught:
+        transport_to(server, **{name: value})
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("method", ["call_tool", "call_tool_once", "read_resource", "get_prompt"], ids=str)
+@pytest.mark.parametrize(
+    ("option", "meant"), [("metta", "meta"), ("input_response", "input_responses"), ("requestState", "request_state")]
+)
+def test_option_of_a_request_that_there_is_not_is_refused(method: str, option: str, meant: str) -> None:
+    """Ours: with the one that was probably meant; nothing is sent."""
+    with pytest.raises(TypeError) as caught:
+        run(lambda client: getattr(client, method)("x", **{option: {}}))
+    assert str(caught.value) == f"{method}: unknown option {option!r}; did you mean {meant!r}?"
+
+
+def test_option_of_a_group_names_the_server_that_has_no_use_for_it() -> None:
+    """Ours: options of a group are those of each of its clients; one of its own takes precedence."""
+    url = "http://127.0.0.1/mcp"
+    with pytest.raises(TypeError) as caught:
+        ClientGroup({"shop": url, "here": MCPServer("x")}, headers={"X": "y"})
+    assert str(caught.value) == f"Client(<MCPServer>, label='here', headers=...): {HERE}"
+    ClientGroup({"shop": Client(url, headers={"X": "y"}), "here": MCPServer("x")})
+
+
+@pytest.mark.parametrize("server", [MCPServer("x"), COMMAND, Scripted(only()), "http://127.0.0.1/mcp"], ids=repr)
+def test_option_that_says_nothing_is_no_mistake(server: Any) -> None:
+    """Ours: what a program hands on without having been given any."""
+    Client(server, headers=None, auth=None, raise_exceptions=False)
+    Client(server, headers={})
 
 
 @pytest.mark.parametrize(
@@ -296,6 +368,6 @@ def test_table_of_names_is_right() -> None:
     """Ours: each name is where it is said to be, and nowhere else."""
     from importlib import import_module
 
-    for name, home in leanmcp._ELSEWHERE.items():
+    for name, home in elsewhere.OTHERS.items():
         assert hasattr(import_module(home), name), (name, home)
         assert name not in leanmcp.__all__

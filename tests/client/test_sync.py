@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -88,7 +90,7 @@ def test_methods_return_results() -> None:
 
 def test_every_public_method_of_the_client_is_there_with_its_signature() -> None:
     """Ours: what is added to Client is added here."""
-    public = {name for name in dir(Client) if not name.startswith("_")} - {"set_label"}
+    public = {name for name in dir(Client) if not name.startswith("_") and hasattr(Client, name)} - {"set_label"}
     assert public <= set(dir(SyncClient)) | {"label"}
     for name in sorted(public - {"label", "close"}):
         ours, theirs = getattr(SyncClient, name), getattr(Client, name)
@@ -361,6 +363,45 @@ def test_client_that_cannot_connect_leaves_nothing() -> None:
     with pytest.raises(MCPError), SyncClient("http://127.0.0.1:1/mcp"):
         pass
     assert "leanmcp-sync-client" not in [thread.name for thread in threading.enumerate()]
+
+
+def _homes() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "leanmcp-sync-client"}
+
+
+def test_server_that_fails_to_end_keeps_no_thread(caplog: pytest.LogCaptureFixture) -> None:
+    """Ours: what its lifespan raises is logged, and the client's thread ends all the same."""
+
+    @asynccontextmanager
+    async def lifespan(server: MCPServer) -> AsyncIterator[None]:
+        yield
+        raise ValueError("cannot end")
+
+    client = SyncClient(MCPServer("Broken", lifespan=lifespan))
+    before = _homes()
+    assert client.list_tools().tools == []
+    [thread] = _homes() - before
+    client.close()
+    assert not thread.is_alive()
+    assert "a client could not be closed: ValueError: cannot end" in caplog.text
+
+
+def test_end_of_a_block_raises_what_the_server_raises_at_its_end(caplog: pytest.LogCaptureFixture) -> None:
+    """Ours: as that of Client does, unless another exception is on its way, which is the cause more often than not."""
+
+    @asynccontextmanager
+    async def lifespan(server: MCPServer) -> AsyncIterator[None]:
+        yield
+        raise ValueError("cannot end")
+
+    before = _homes()
+    with pytest.raises(ValueError, match="cannot end"), SyncClient(MCPServer("Broken", lifespan=lifespan)):
+        pass
+    assert "could not be closed" not in caplog.text
+    with pytest.raises(KeyError, match="mine"), SyncClient(MCPServer("Broken", lifespan=lifespan)):
+        raise KeyError("mine")
+    assert "a client could not be closed: ValueError: cannot end" in caplog.text
+    assert _homes() == before
 
 
 def test_client_that_is_forgotten_is_closed() -> None:
