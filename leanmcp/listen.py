@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import re
 import socket
 import stat
 from collections.abc import Callable, Iterable
@@ -19,7 +20,9 @@ import msgspec
 from .errors import BindError
 
 _BACKLOG = 2048
+_PAIR = 2
 _HANDSHAKE = 15.0  # seconds; a TLS client that says nothing holds a connection that no limit counts
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]+/?")
 _WILDCARDS = ("0.0.0.0", "::", "")  # noqa: S104  these are recognised, not bound
 
 
@@ -59,9 +62,23 @@ class HTTPOptions(msgspec.Struct, kw_only=True, frozen=True):
     def __post_init__(self) -> None:
         if type(self.port) is not int or not 0 <= self.port <= 65535:
             raise ValueError(f"port={self.port!r}: give a number from 0 to 65535")
+        for name in ("host", "path"):
+            if not isinstance(getattr(self, name), str):
+                raise TypeError(f"{name}={getattr(self, name)!r}: give a string")
+        if self.ssl is not None and not (hasattr(self.ssl, "wrap_bio") or _is_pair(self.ssl)):
+            raise TypeError(f"ssl={self.ssl!r}: give the paths of certificate chain and key, (chain, key)")
         for name in ("allowed_hosts", "allowed_origins", "cors"):
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name}={getattr(self, name)!r}: give a list, [{getattr(self, name)!r}]")
+        for name in ("allowed_hosts", "allowed_origins"):
+            msgspec.structs.force_setattr(self, name, tuple(getattr(self, name)))  # it may be an iterator
+        if not isinstance(self.cors, bool):
+            msgspec.structs.force_setattr(self, "cors", tuple(self.cors))
+        _check_host("host", self.host)
+        for host in self.allowed_hosts:
+            _check_host("allowed host", host)
+        for origin in self.origins():
+            _check_origin(origin)
 
     def hosts(self) -> list[str]:
         """Return the Host names that are served: an address that was bound on purpose is one of them."""
@@ -71,6 +88,29 @@ class HTTPOptions(msgspec.Struct, kw_only=True, frozen=True):
     def origins(self) -> list[str]:
         """Return the origins whose pages may call."""
         return [*self.allowed_origins, *(() if isinstance(self.cors, bool) else self.cors)]
+
+
+def _is_pair(given: object) -> bool:
+    return isinstance(given, tuple | list) and len(given) == _PAIR
+
+
+def _check_host(what: str, host: str) -> None:
+    """Refuse a URL, and a port where it has an option of its own: no request would ever match, or nothing be bound."""
+    name = host.rpartition("://")[2].partition("/")[0]
+    if name != host:
+        raise ValueError(f"{what} {host!r}: a host is a name alone, {name!r}")
+    bare, colon, port = host.rpartition(":")
+    if what == "host" and colon and ":" not in bare and port.isdecimal():
+        raise ValueError(f"{what} {host!r}: a host is a name alone, {bare!r}; the port is an option of its own")
+
+
+def _check_origin(origin: str) -> None:
+    """Refuse what no page's Origin can be."""
+    if origin == "*" or _ORIGIN.fullmatch(origin):
+        return
+    scheme, _, rest = origin.rpartition("://")
+    right = f"{scheme or 'https'}://{rest.partition('/')[0]}"
+    raise ValueError(f"allowed origin {origin!r}: an origin is a scheme and a name, {right!r}")
 
 
 class Listener:
@@ -105,23 +145,53 @@ async def listen(factory: Callable[[], asyncio.Protocol], options: HTTPOptions) 
     """
     loop = asyncio.get_running_loop()
     context = _context(options.ssl)
-    scheme = "http" if context is None else "https"
     tls = {} if context is None else {"ssl": context, "ssl_handshake_timeout": _HANDSHAKE}
     try:
         if options.uds is not None:
             server = await loop.create_unix_server(factory, sock=_unix_socket(options), backlog=_BACKLOG, **tls)
-            path = os.fspath(options.uds)
-            return Listener(server, f"{scheme}+unix:{path}:{options.path}", path)
+            return Listener(server, _where(options, 0), os.fspath(options.uds))
         if options.fd is not None:
             sock = socket.socket(fileno=os.dup(options.fd))
             server = await loop.create_server(factory, sock=sock, backlog=_BACKLOG, **tls)
-            return Listener(server, f"{scheme} on descriptor {options.fd}, path {options.path}")
+            return Listener(server, _where(options, 0))
         server = await loop.create_server(factory, options.host, options.port, backlog=_BACKLOG, **tls)
     except (OSError, ValueError) as error:
         raise BindError(f"cannot listen on {_place(options)}: {_reason(error, options)}") from None
-    port = server.sockets[0].getsockname()[1]
+    return Listener(server, _where(options, server.sockets[0].getsockname()[1]))
+
+
+def bind(options: HTTPOptions) -> tuple[socket.socket, str]:
+    """Return a socket that listens, for servers that get its descriptor one after the other; and the URL to show.
+
+    Raises:
+        BindError: the address cannot be bound.
+    """
+    try:
+        if options.uds is not None:
+            sock = _unix_socket(options)
+            sock.listen(_BACKLOG)
+            return sock, _where(options, 0)
+        if options.fd is not None:
+            return socket.socket(fileno=os.dup(options.fd)), _where(options, 0)
+        kind, flags = socket.SOCK_STREAM, socket.AI_PASSIVE
+        found = socket.getaddrinfo(options.host or None, options.port, type=kind, flags=flags)
+        # One descriptor is one address: of a name that has several, such as localhost, that of IPv4.
+        family, *_, address = min(found, key=lambda info: info[0] != socket.AF_INET)
+        sock = socket.create_server(address, family=family, backlog=_BACKLOG)
+    except (OSError, ValueError) as error:
+        raise BindError(f"cannot listen on {_place(options)}: {_reason(error, options)}") from None
+    return sock, _where(options, sock.getsockname()[1])
+
+
+def _where(options: HTTPOptions, port: int) -> str:
+    """Return the URL to show."""
+    scheme = "http" if options.ssl is None else "https"
+    if options.uds is not None:
+        return f"{scheme}+unix:{os.fspath(options.uds)}:{options.path}"
+    if options.fd is not None:
+        return f"{scheme} on descriptor {options.fd}, path {options.path}"
     host = f"[{options.host}]" if ":" in options.host else options.host
-    return Listener(server, f"{scheme}://{host}:{port}{options.path}")
+    return f"{scheme}://{host}:{port}{options.path}"
 
 
 def _context(given: Any) -> Any:

@@ -7,14 +7,21 @@ Ours: tokens and pins outlive a crash in the middle of a write, and other users 
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["replace_file"]
+__all__ = ["replace_file", "rewrite_file"]
 
 
-def replace_file(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes, mode: int | None = None) -> None:
     """Write a new file beside the old one, and put it in its place in one step.
+
+    Args:
+        path: the file.
+        content: all that it holds from now on.
+        mode: of a file that is not ours alone; default: its owner reads and writes it, nobody else.
 
     Raises:
         OSError: it cannot be written; the old one is untouched.
@@ -23,6 +30,8 @@ def replace_file(path: Path, content: bytes) -> None:
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
+            if mode is not None:
+                os.chmod(name, mode)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -30,3 +39,16 @@ def replace_file(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def rewrite_file(path: Path, content: bytes) -> None:
+    """Replace a file of somebody else's that is there; its mode and owner stay, and so does a link to it.
+
+    Raises:
+        OSError: it cannot be written; it is untouched.
+    """
+    path = Path(os.path.realpath(path))
+    found = path.stat()
+    replace_file(path, content, stat.S_IMODE(found.st_mode))
+    with suppress(PermissionError):  # only root may give a file away: with sudo it would be root's from now on
+        os.chown(path, found.st_uid, found.st_gid)

@@ -10,8 +10,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,17 +27,22 @@ from .server.line_endpoint import LineEndpoint
 
 if TYPE_CHECKING:
     from .listen import HTTPOptions
-    from .transports.stdio_server import LineServer, StandardStreams
+    from .transports.stdio_server import StandardStreams
 
 TRANSPORTS = ("stdio", "http", "streamable-http")
 _IGNORED_ON_STDIO = {"stateless_http", "json_response"}  # programs for the official SDK pass them either way
 _SHORT_DRAIN = 1.5  # seconds that calls already read have at end of input and at Ctrl-C
+_MAX_NAMES = 8  # in a warning
 _LAST_ACCEPTS = 0.25  # seconds of accepting after SIGTERM, so that connections on their way get an answer
 _CLEANUP = 0.2  # seconds that the `finally` blocks of calls have which the end of the server cancels
+_YIELDS = {"generator didn't yield": "has ended without yielding", "generator didn't stop": "yields more than once"}
+"""What contextlib says of a function that does not yield once: what we say."""
 _PRELOAD_AFTER = 0.3  # seconds without an answer, after which standard input counts as idle
 
 
-def run(server: MCPServer, transport: str = "stdio", **options: Any) -> None:
+def run(
+    server: MCPServer, transport: str = "stdio", *unnamed: object, stop: Stop | None = None, **options: Any
+) -> None:
     """Serve until end of input (stdio), SIGTERM or SIGINT; options as `serve`.
 
     Raises:
@@ -51,23 +57,31 @@ def run(server: MCPServer, transport: str = "stdio", **options: Any) -> None:
         raise RuntimeError(
             "mcp.run() starts an event loop, but one is running here already; use `await mcp.run_async(...)` instead"
         )
-    _reserve_standard_descriptors()
+    reserve_standard_descriptors()
     _guard_stderr()
     log_to_stderr("INFO")
-    stop = _Stop.by_signals()
+    stop = stop or Stop.by_signals()
     runner = asyncio.Runner(loop_factory=_loop_factory())
     try:
-        runner.run(serve(server, transport, stop=stop, **options))
+        runner.run(serve(server, transport, *unnamed, stop=stop, **options))
+        from .latecomers import watch_latecomers  # of a server that has ended
+
+        watch_latecomers(server)
+    except KeyboardInterrupt:  # while the lifespan begins or ends, when nobody else listens
+        stop.exit_code = 128 + signal.SIGINT
     except BindError as error:
-        sys.exit(f"leanmcp: {error}")
+        from .mistakes import code_of  # of mistakes only
+
+        code = code_of(error)
+        sys.exit(f"leanmcp: {error}" + (f" [{code}]" if code else ""))
     finally:
-        if runner.run(_end_tasks()):
+        if runner.run(end_tasks()):
             runner.close()
     if stop.exit_code:
         sys.exit(stop.exit_code)
 
 
-async def _end_tasks() -> bool:
+async def end_tasks() -> bool:
     """Cancel what tools have left running; return whether it ended. What swallows every cancellation keeps nobody."""
     if tasks := asyncio.all_tasks() - {asyncio.current_task()}:
         for task in tasks:
@@ -84,7 +98,7 @@ def _guard_stderr() -> None:
         StderrPump()
 
 
-def _reserve_standard_descriptors() -> None:
+def reserve_standard_descriptors() -> None:
     """Open the null device on those of fd 0 to 2 that are closed; libuv aborts when one of them becomes its own."""
     for fd in (0, 1, 2):
         try:
@@ -96,10 +110,11 @@ def _reserve_standard_descriptors() -> None:
 async def serve(
     server: MCPServer,
     transport: str = "stdio",
-    *,
+    *unnamed: object,
     drain: float = 10.0,
-    stop: _Stop | None = None,
+    stop: Stop | None = None,
     streams: StandardStreams | None = None,
+    started: Callable[[str], None] | None = None,
     **options: Any,
 ) -> None:
     """Serve inside a running event loop, until end of input or cancellation; signals are left to the caller.
@@ -108,8 +123,9 @@ async def serve(
         server: what to serve.
         transport: "stdio", or "http" (also "streamable-http").
         drain: seconds that running calls have after SIGTERM.
-        stop: `run`'s signal handling.
+        stop: what ends it, besides cancellation; `run`'s listens to signals.
         streams: fd 0 and fd 1, where they were taken for the protocol before.
+        started: of HTTP, takes the URL once it is served, instead of the line on standard error.
         options: of HTTP, see `leanmcp.listen.HTTPOptions`; the official SDK's names work too.
 
     Raises:
@@ -117,29 +133,58 @@ async def serve(
         TypeError: an unknown option, or one of HTTP on stdio.
         BindError: the address cannot be bound.
     """
-    if transport not in TRANSPORTS:
-        raise ValueError(_unknown("transport", transport, TRANSPORTS))
+    if not isinstance(transport, str) or transport not in TRANSPORTS:
+        from .run_mistakes import unknown  # of mistakes only
+
+        raise ValueError(unknown("transport", transport, TRANSPORTS))
+    if unnamed:
+        from .run_mistakes import unnamed as said  # as above
+
+        raise TypeError(said(unnamed[0]))
+    if isinstance(drain, bool) or not isinstance(drain, int | float) or not drain >= 0:
+        raise ValueError(f"drain={drain!r}: give a number of seconds, 0 or more")
     from .watchdog import LoopWatchdog  # what only serving needs loads when it begins
 
     http_options = _http_options(server, options)
     if transport == "stdio" and options.keys() - _IGNORED_ON_STDIO:
         raise TypeError(f'{", ".join(options)}: an option of HTTP; serve it with run("http", ...)')
-    stop = stop or _Stop()
+    stop = stop or Stop()
     loop = asyncio.get_running_loop()
     former = loop.get_exception_handler()
     if former is None:  # a program that embeds us may have one of its own
         loop.set_exception_handler(_loop_fault)
     watchdog = LoopWatchdog(server.tool_codes)
+    _warn_undescribed(server)
+    if copies := _copies_of_main():
+        from .twice import warn_loaded_twice  # of mistakes only
+
+        warn_loaded_twice(server, copies)
     async with entered(server), stop.on_signals(drain):
         watchdog.start()
         try:
             if transport == "stdio":
                 await _serve_stdio(server, stop, streams)
             else:
-                await _serve_http(server, http_options, stop)
+                await _serve_http(server, http_options, stop, started)
         finally:
             watchdog.stop()
             loop.set_exception_handler(former)
+
+
+def _warn_undescribed(server: MCPServer) -> None:
+    """Warn, on one line, of tools that a model cannot tell apart but by their names."""
+    names = [tool.name for tool in server.tools if not tool.entry.description]
+    if names:
+        shown = ", ".join(names[:_MAX_NAMES]) + (f" and {len(names) - _MAX_NAMES} more" if names[_MAX_NAMES:] else "")
+        logger.warning("no description: %s; write a docstring, or description=... [LM521]", shown)
+
+
+def _copies_of_main() -> list[ModuleType]:
+    """Return the modules that hold the file of `__main__` once more."""
+    main = sys.modules.get("__main__")
+    file = getattr(main, "__file__", None)
+    modules = [] if file is None else list(sys.modules.values())
+    return [one for one in modules if one is not main and getattr(one, "__dict__", {}).get("__file__") == file]
 
 
 def _http_options(server: MCPServer, options: dict[str, Any]) -> HTTPOptions:
@@ -159,21 +204,26 @@ def _http_options(server: MCPServer, options: dict[str, Any]) -> HTTPOptions:
     known = HTTPOptions.__struct_fields__
     for name in options:
         if name not in known:
-            raise TypeError(_unknown("option", name, known))
+            from .run_mistakes import unknown  # of mistakes only
+
+            raise TypeError(unknown("option", name, known))
     return HTTPOptions(**options)
 
 
-class _Stop:
+class Stop:
     """What ends a server: the first signal drains it, the second ends the process at once."""
 
     def __init__(self) -> None:
         self.exit_code = 0
         self.drain = _SHORT_DRAIN
+        self.last_accepts = _LAST_ACCEPTS
+        self.hands_over = False
+        """Whether another server goes on with the same listening socket."""
         self._wanted = asyncio.Event()
         self._handles_signals = False
 
     @classmethod
-    def by_signals(cls) -> _Stop:
+    def by_signals(cls) -> Stop:
         """Make one that listens to SIGTERM and SIGINT while the server runs."""
         stop = cls()
         stop._handles_signals = threading.current_thread() is threading.main_thread()  # signals reach no other
@@ -199,6 +249,11 @@ class _Stop:
         self.exit_code, self.drain = exit_code, drain
         self._wanted.set()
 
+    def now(self) -> None:
+        """End a server whose clients know that it ends; of the thread of its loop."""
+        self.last_accepts = 0
+        self._wanted.set()
+
     async def wait(self) -> None:
         """Return at the first signal."""
         await self._wanted.wait()
@@ -208,6 +263,8 @@ class _Stop:
 async def entered(server: MCPServer) -> AsyncIterator[None]:
     """Hold the lifespan of a server while the block runs."""
     server.serving_loop = asyncio.get_running_loop()
+    if (marks := sys.modules.get("leanmcp.server.marks")) is not None:  # of servers that mark theirs
+        marks.warn_of_forgotten(server)
     try:
         if server.lifespan is None:
             yield
@@ -215,9 +272,18 @@ async def entered(server: MCPServer) -> AsyncIterator[None]:
         context = server.lifespan(server)
         if not hasattr(context, "__aenter__"):
             raise TypeError("lifespan= must return an async context manager; put @asynccontextmanager above it")
-        async with context as value:
-            server.lifespan_value = value
-            yield
+        from .slow_lifespan import SlowLifespan  # of servers that have one
+
+        try:
+            async with SlowLifespan(server.lifespan, context) as value:
+                server.lifespan_value = value
+                yield
+        except RuntimeError as error:
+            from .mistakes import is_authors  # of mistakes only
+
+            if str(error) in _YIELDS and not is_authors(error):  # else of a context manager inside of it
+                raise TypeError(f"lifespan= {_YIELDS[str(error)]}; write one `yield` in it") from None
+            raise
     finally:
         server.serving_loop = None
 
@@ -225,7 +291,7 @@ async def entered(server: MCPServer) -> AsyncIterator[None]:
 # --- stdio --------------------------------------------------------------------------------------------------------
 
 
-async def _serve_stdio(server: MCPServer, stop: _Stop, streams: StandardStreams | None) -> None:
+async def _serve_stdio(server: MCPServer, stop: Stop, streams: StandardStreams | None) -> None:
     from .transports.stdio_server import LineServer, StandardStreams  # each transport loads when it is served
 
     streams = streams or StandardStreams()
@@ -236,7 +302,9 @@ async def _serve_stdio(server: MCPServer, stop: _Stop, streams: StandardStreams 
     await lines.start(endpoint)
     torn_down: list[Segments] = []
     signalled = asyncio.ensure_future(stop.wait())
-    preload = asyncio.ensure_future(_load_when_idle(lines))
+    # What failures need loads right behind the first answer, which waits for nothing, or when nobody asks anything.
+    lines.first_answered = _load_failure_paths_if_possible
+    preload = asyncio.get_running_loop().call_later(_PRELOAD_AFTER, lines.note_first_answer)
     try:
         await asyncio.wait((lines.ended, signalled), return_when=asyncio.FIRST_COMPLETED)
         torn_down = endpoint.end_streams()
@@ -247,23 +315,17 @@ async def _serve_stdio(server: MCPServer, stop: _Stop, streams: StandardStreams 
         if endpoint.calls:
             await asyncio.wait(endpoint.cancel_all(), timeout=_CLEANUP)
         torn_down += endpoint.end_streams()  # those that were opened meanwhile
+        endpoint.close()
         endpoint.send(torn_down)
         await lines.close()
-
-
-async def _load_when_idle(lines: LineServer) -> None:
-    """Load what failures need after the first answer, which waits for nothing, or as soon as nobody asks anything."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_PRELOAD_AFTER):
-            await lines.first_answer()
-    with suppress(OSError, ImportError):  # the first call left no descriptor; what fails first imports it, then
-        _load_failure_paths()
 
 
 # --- HTTP ---------------------------------------------------------------------------------------------------------
 
 
-async def _serve_http(server: MCPServer, options: HTTPOptions, stop: _Stop) -> None:
+async def _serve_http(
+    server: MCPServer, options: HTTPOptions, stop: Stop, started: Callable[[str], None] | None
+) -> None:
     from .listen import listen  # each transport loads when it is served
     from .protocol.headers import HostRule
     from .server.http_endpoint import HTTPEndpoint
@@ -280,12 +342,17 @@ async def _serve_http(server: MCPServer, options: HTTPOptions, stop: _Stop) -> N
     endpoint = kind(server, options.path, rule, json_response=options.json_response)
     http = HTTPServer(endpoint, server.limits, options.sse_keep_alive)
     listener = await listen(http.connection, options)
-    count = len(server.tools)
-    _say(f"{count} tool{'' if count == 1 else 's'} {listener.where} (Ctrl-C stops)", server.name)
     try:
+        if started is None:
+            count = len(server.tools)
+            _say(f"{count} tool{'' if count == 1 else 's'} {listener.where} (Ctrl-C stops)", server.name)
+        else:
+            started(listener.where)
         await stop.wait()
         http.draining = True
-        await asyncio.sleep(_LAST_ACCEPTS)
+        if stop.hands_over:
+            listener.close()  # who connects from now on is the other's
+        await asyncio.sleep(stop.last_accepts)
     finally:
         listener.close()
         await http.drain(stop.drain)
@@ -294,15 +361,8 @@ async def _serve_http(server: MCPServer, options: HTTPOptions, stop: _Stop) -> N
 def _say(text: str, name: str | None = None) -> None:
     """Print the one line of a start on standard error."""
     subject = "" if name is None else f' "{name}"'
-    print(f"leanmcp {__version__}{subject} {text}", file=sys.stderr, flush=True)
-
-
-def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    from .mistyped import did_you_mean  # a failure path
-
-    known = list(known)
-    hint = did_you_mean(name, known) or f"; there is {', '.join(map(repr, known))}"
-    return f"unknown {kind} {name!r}{hint}"
+    if sys.stderr is not None:  # it was closed; `print` would take standard output instead
+        print(f"leanmcp {__version__}{subject} {text}", file=sys.stderr, flush=True)
 
 
 def _loop_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -330,7 +390,6 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 def _load_failure_paths() -> None:
     """Import what failures need while descriptors are to be had: nothing on a failure path may import first."""
     import difflib  # noqa: F401
-    import fractions  # noqa: F401
     import traceback  # noqa: F401
 
     # With the explainer and the sentences behind it; and for the first listener, who may come late.
@@ -338,7 +397,14 @@ def _load_failure_paths() -> None:
     from .server import fault_log, recover, subscriptions  # noqa: F401
 
     if "leanmcp.schema.validator" in sys.modules:  # there is a schema written by hand
+        import fractions  # noqa: F401
+
         from .schema import generator  # noqa: F401
+
+
+def _load_failure_paths_if_possible() -> None:
+    with suppress(OSError, ImportError):  # the first call left no descriptor; what fails first imports it, then
+        _load_failure_paths()
 
 
 def _load_http_failure_paths() -> None:
