@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from .faults import FAILED, INTERRUPTED, OK, USAGE, UsageError, proposal
+from .faults import FAILED, INTERRUPTED, OK, USAGE, UsageError, coded, proposal
 
 if TYPE_CHECKING:
     from .options import Parser
@@ -25,8 +25,15 @@ COMMANDS = {
     "discover": ("discovering", "show what a server is and can do"),
     "complete": ("completing", "complete an argument of a prompt or a resource template"),
     "listen": ("listening", "print what changes at a server, until Ctrl-C"),
+    "install": ("installing", "add a server to the settings of a host"),
+    "check": ("checking", "find mistakes in a server before anybody calls it"),
+    "migrate": ("migrating", "change a program of the official SDK into one of ours"),
+    "explain": ("explaining", "show the page about a message"),
+    "version": ("versions", "show the versions of everything in use"),
+    "completion": ("completion", "print the script that completes our commands in a shell"),
 }
 """By command: the module that holds it, and one line about it."""
+_HELP = ("-h", "--help", "help")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -41,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
         _complain(str(error))
         return USAGE
     except KeyboardInterrupt:
-        if sys.stderr.isatty():
+        if sys.stderr is not None and sys.stderr.isatty():
             print(file=sys.stderr)  # behind the ^C that the terminal shows
         _complain("interrupted")
         return INTERRUPTED
@@ -49,11 +56,17 @@ def main(arguments: list[str] | None = None) -> int:
         _drop_output()
         return OK
     except OSError as fault:
-        if words[:1] == ["run"]:
-            raise  # of the server
+        if words[:1] == ["run"]:  # of the server
+            if _tells(fault):
+                return USAGE
+            raise
         _drop_output()
         _complain(f"the output cannot be written: {fault.strerror or fault}")
         return FAILED
+    except Exception as error:
+        if _tells(error):
+            return USAGE
+        raise
 
 
 def _drop_output() -> None:
@@ -61,10 +74,23 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
+def _tells(error: Exception) -> bool:
+    """Print what is a mistake in the user's file; return whether it was one. Else leave the user's frames to show."""
+    from ..mistakes import shorten
+
+    shorten(error)
+    if not any(note.startswith("LM") for note in getattr(error, "__notes__", ())):
+        return False
+    _complain(str(error))
+    return True
+
+
 def _complain(text: str) -> None:
     from .terminal import clean, failure
 
-    print(failure(clean(f"leanmcp: {text}"), sys.stderr), file=sys.stderr)
+    if sys.stderr is None:  # it was closed; `print` would take standard output instead
+        return
+    print(failure(clean(f"leanmcp: {coded(text)}"), sys.stderr), file=sys.stderr)
 
 
 def _run(words: list[str]) -> int:
@@ -73,12 +99,16 @@ def _run(words: list[str]) -> int:
         if name in ("-V", "--version"):
             print(f"leanmcp {__version__}")
             return OK
-        if name in ("-h", "--help", "help") and len(words) < 2:
+        if name == "--complete":
+            from .completion_words import answer
+
+            return answer(words[1:])
+        if name in _HELP and len(words) < 2:
             from .help import overview
 
             print(overview(COMMANDS), file=sys.stdout if words else sys.stderr)
             return OK if words else USAGE
-        if name != "help":
+        if name not in _HELP:
             raise UsageError(_unknown(name))
         words = [words[1], "--help"]
         if words[0] not in COMMANDS:
@@ -102,8 +132,11 @@ def command_parser(name: str) -> tuple[Parser, Any]:
 
 
 def _unknown(name: str) -> str:
+    from .misplaced import command_proposal
+
     if name.startswith("-"):
-        return f"unknown option {name!r}{proposal(name, ['--help', '--version'])}; options of a command follow it"
+        hint = proposal(name, ["--help", "--version"], cutoff=0.8)
+        return f"unknown option {name!r}{hint}; options of a command follow it"
     if os.path.exists(name):
         return f"{name!r} is no command; did you mean `leanmcp run {name}` or `leanmcp list {name}`?"
-    return f"unknown command {name!r}{proposal(name, list(COMMANDS))}"
+    return f"unknown command {name!r}{command_proposal(name, list(COMMANDS))}"

@@ -8,8 +8,11 @@ says better what it expects.
 from __future__ import annotations
 
 import argparse
+import os
+import re
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -19,8 +22,11 @@ from ..types import Prompt, Tool
 from .faults import UsageError
 from .signatures import branches, kinds, prompt_signature, resolved, tool_signature
 
+_ITEMS = re.compile(r"[\w.-]+(?:,[\w.-]+)+")  # without blanks: `Berlin, Germany` is one
+_LIST = re.compile(r"\[[^][]*\]")
 # With one of these, names besides those of `properties` may be fine.
 _OPEN = ("allOf", "anyOf", "oneOf", "$ref", "if", "patternProperties", "dependentSchemas", "dependencies")
+_SPELLINGS = dict.fromkeys(("yes", "y", "on", "1"), "true") | dict.fromkeys(("no", "n", "off", "0"), "false")
 _UNSET: Any = object()
 
 
@@ -30,9 +36,10 @@ def check_words(options: argparse.Namespace) -> None:
     Raises:
         UsageError: one is no argument.
     """
-    for word in options.words[1:]:
+    words = options.words[1:]
+    for word in words:
         if not word.startswith("@"):
-            _split(word)
+            _split(word, words)
 
 
 def tool_arguments(options: argparse.Namespace, tool: Tool | None) -> dict[str, Any]:
@@ -87,11 +94,13 @@ def prompt_arguments(options: argparse.Namespace, prompt: Prompt | None) -> dict
 # --- one word -----------------------------------------------------------------------------------------------------
 
 
-def _split(word: str) -> tuple[str, str, bool]:
-    """Return name, text and whether it is JSON."""
+def _split(word: str, words: Sequence[str] = ()) -> tuple[str, str, bool]:
+    """Return name, text and whether it is JSON; `words` are all, for what is said of one that is no argument."""
     name, equals, text = word.partition("=")
-    if not equals or not name.rstrip(":"):
-        raise UsageError(f"argument {word!r}: write name=value, or name:=json")
+    if not equals or not name.rstrip(":") or name.startswith("{"):
+        from .misplaced import argument_hint
+
+        raise UsageError(f"argument {word!r}: {argument_hint(word, words or (word,))}")
     return (name[:-1], text, True) if name.endswith(":") else (name, text, False)
 
 
@@ -105,10 +114,10 @@ def _typed(word: str, node: Any, root: dict[str, Any]) -> tuple[str, Any]:
         import base64
 
         return name, base64.b64encode(content).decode()
-    return name, _value(_text(content, word), node, root)
+    return name, _value(name, _text(content, word), node, root)
 
 
-def _value(text: str, node: Any, root: dict[str, Any]) -> Any:
+def _value(name: str, text: str, node: Any, root: dict[str, Any]) -> Any:
     """Return what a text is where the schema is as it is."""
     wanted = kinds(node, root)
     if "string" in wanted and not _is_other_choice(text, node, root):
@@ -119,8 +128,15 @@ def _value(text: str, node: Any, root: dict[str, Any]) -> Any:
         value = msgspec.json.decode(text)
     except msgspec.DecodeError:
         value = text  # the server says better what it expects
+        if "array" in wanted and _LIST.fullmatch(text):
+            typed = (item.strip(" '\"") for item in text[1:-1].split(","))
+            items = [_value(name, item, _items(node, root), root) for item in typed if item]
+            whole = shlex.quote(f"{name}={_as_text(items)}")
+            raise UsageError(
+                f"argument {name!r}: {text} is no JSON; write {whole}, or each item as {name}=..."
+            ) from None
     if "array" in wanted and not isinstance(value, list | None):
-        return _value(text, _items(node, root), root)
+        return _value(name, text, _items(node, root), root)
     return value
 
 
@@ -209,10 +225,59 @@ def _object(content: bytes, where: str) -> dict[str, Any]:
     try:
         value = msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        if where == "--args" and (content.endswith(b".json") or os.path.isfile(content)):
+            raise UsageError(f"--args is not JSON; a file is given with an @: --args @{content.decode()}") from None
         raise UsageError(f"{where} is not JSON: {fault}") from None
     if not isinstance(value, dict):
         raise UsageError(f'{where}: a JSON object is expected, such as {{"a": 1}}')
     return value
+
+
+def doubts(options: argparse.Namespace, tool: Tool | None, failed: bool) -> Iterator[str]:
+    """Yield what may be written otherwise than it was meant, for people: after the call, of which it holds nothing up.
+
+    Args:
+        options: as above.
+        tool: as above.
+        failed: whether the result is an error.
+    """
+    schema: dict[str, Any] = {} if tool is None else tool.input_schema
+    given = [_split(word) for word in options.words[1:] if not word.startswith("@")]
+    for name, text, is_json in given:
+        node = _node(schema, name + "=")
+        wanted = kinds(node, schema)
+        if is_json or not wanted or "string" in wanted or text.startswith("@"):
+            continue
+        if "array" in wanted and sum(name == other for other, _, _ in given) == 1 and _ITEMS.fullmatch(text):
+            several = " ".join(f"{name}={item}" for item in text.split(","))
+            yield f"{name} was sent with one item, {text!r}; several are written {several}"
+        elif failed and (meant := _meant(text, wanted)):
+            yield f"{name}={text}: did you mean {shlex.quote(f'{name}={meant}')}?"
+
+
+def _meant(text: str, wanted: set[str]) -> str:
+    """Return the JSON that a text of another language stands for; empty where it stands for none."""
+    if text in ("None", "nil", "undefined", "NULL", "Null") and "null" in wanted:
+        return "null"
+    if "boolean" in wanted and text.lower() in _SPELLINGS:
+        return _SPELLINGS[text.lower()]
+    if "object" in wanted and text.startswith("{") and text.endswith("}") and not _is_json(text):
+        import ast
+
+        try:
+            quoted = msgspec.json.encode(ast.literal_eval(text)).decode()
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            quoted = re.sub(r"([{,]\s*)([A-Za-z_]\w*)(\s*:)", r'\1"\2"\3', text)
+        return quoted if _is_json(quoted) else ""
+    return ""
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
 
 
 def _check_names(tool: Tool, names: Sequence[str]) -> None:

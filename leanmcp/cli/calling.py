@@ -18,6 +18,15 @@ arguments:
   name:=json      always JSON
   name=@file      content of a file (- for standard input); @@ begins a text with an @
   @file           a JSON object of arguments
+
+examples:
+  leanmcp call server.py add a=1 b=2
+  leanmcp call server.py add 'point:={"x":1}' note=@note.txt
+  leanmcp call https://example.com/mcp add --args '{"a": 1}' --token SECRET --json
+  leanmcp call add a=1 b=2 -- python server.py
+
+--json prints {"content", "structuredContent", "isError", "_meta"} as on the wire, the second and the last where there
+are some; with --output, "file" stands in place of "data" and "blob"
 """
 
 
@@ -62,6 +71,10 @@ async def _work(connection: Connection) -> int:
         screen.print_json(shown)
     else:
         shower.result(result)
+    from .arguments import doubts
+
+    for text in doubts(options, tool, result.is_error):
+        screen.note(f"leanmcp: {text}")
     return FAILED if result.is_error else OK
 
 
@@ -84,6 +97,11 @@ async def _tool(connection: Connection) -> Tool | None:
         if words:
             return None
     if not words:
-        raise UsageError(f"name a tool of {connection.server_name!r}: {', '.join(names) or '(it has none)'}")
-    hint = proposal(words[0], names) or "; it has no tools"
+        from .misplaced import tool_behind
+
+        hint = tool_behind(connection.options.program or (), names)
+        raise UsageError(f"name a tool of {connection.server_name!r}: {', '.join(names) or '(it has none)'}{hint}")
+    from .misplaced import call_form
+
+    hint = call_form(words[0], names) or proposal(words[0], names) or "; it has no tools"
     raise UsageError(f"no tool {words[0]!r} in {connection.target.name}{hint}")

@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from .connection import Connection
 
 _EPILOG = """\
-example:
+examples:
   leanmcp complete server.py review language=py code=x     what `language` could be, where `code` is settled
+  leanmcp complete server.py 'file:///{name}' name=lo
+
+--json prints {"values", "total", "hasMore"} as on the wire, the last two where the server says them
 """
 
 

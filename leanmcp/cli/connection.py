@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from ..client import Client
-from .faults import UsageError
+from .faults import UsageError, coded
 from .screen import Screen
 from .target import Target, find_target
 from .wording import explain
@@ -54,15 +54,22 @@ class Connection:
 
 
 Work = Callable[[Connection], Awaitable[int]]
+Local = Callable[[Target, Screen], int]
 
 
-def conduct(options: argparse.Namespace, check: Callable[[argparse.Namespace], None] | None, work: Work) -> int:
+def conduct(
+    options: argparse.Namespace,
+    check: Callable[[argparse.Namespace], None] | None,
+    work: Work,
+    local: Local | None = None,
+) -> int:
     """Connect to the server that the options name, do the work, and return the exit code.
 
     Args:
         options: see `options.add_target`.
         check: looks at the words behind the target before anything is started.
         work: is given the connection.
+        local: is given a server of this process in its stead, which is not connected to and does not start.
 
     Raises:
         UsageError: a mistake on the command line.
@@ -81,13 +88,14 @@ def conduct(options: argparse.Namespace, check: Callable[[argparse.Namespace], N
         from .keyboard import open_keyboard
 
         keyboard = stack.enter_context(open_keyboard(screen))
-        return _converse(options, check, work, screen, keyboard)
+        return _converse(options, check, work, local, screen, keyboard)
 
 
 def _converse(
     options: argparse.Namespace,
     check: Callable[[argparse.Namespace], None] | None,
     work: Work,
+    local: Local | None,
     screen: Screen,
     keyboard: Keyboard | None,
 ) -> int:
@@ -101,14 +109,22 @@ def _converse(
         target = find_target(options, screen, None if questions is None else questions.login)
         if check is not None:
             check(options)
+        if local is not None and target.local:
+            return local(target, screen)
         client = Client(target.server, **_client_options(options, target, screen, questions))
+        connection = Connection(client, target, screen, options)
+        if target.local:
+            from .local import Conversation
+
+            conversation = Conversation(connection)
+            return conversation.run(_run(connection, work, questions, conversation.opened(client)))
         with asyncio.Runner() as runner:
-            return runner.run(_run(Connection(client, target, screen, options), work, questions))
+            return runner.run(_run(connection, work, questions, client))
     except (UsageError, KeyboardInterrupt, BrokenPipeError):
         raise
     except BaseException as error:
         code, text = explain(error, target, keyboard is not None)
-        screen.complain(f"leanmcp: {text}")
+        screen.complain(f"leanmcp: {coded(text)}")
         return code
 
 
@@ -137,10 +153,15 @@ def _client_options(
     return chosen
 
 
-async def _run(connection: Connection, work: Work, questions: Questions | None) -> int:
+async def _run(
+    connection: Connection,
+    work: Work,
+    questions: Questions | None,
+    opened: contextlib.AbstractAsyncContextManager[Client],
+) -> int:
     if questions is not None:
         questions.request, questions.label = asyncio.current_task(), connection.target.label
-    async with connection.client as client:
+    async with opened as client:
         info = client.server_info
         named = "" if info is None else f" ({info.name} {info.version})"
         connection.screen.tell(f"connected to {connection.target.name}{named}, protocol {client.protocol_version}")

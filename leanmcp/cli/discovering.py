@@ -13,9 +13,19 @@ if TYPE_CHECKING:
     from .connection import Connection
 
 
+_EPILOG = """\
+examples:
+  leanmcp discover https://example.com/mcp
+  leanmcp discover --json -- python server.py
+
+--json prints {"server", "protocolVersion", "supportedVersions", "capabilities", "instructions"}, the last where there
+are some
+"""
+
+
 def add_options(parser: Parser) -> None:
     """Declare what the command takes."""
-    add_target(parser, "", "", "the server")
+    add_target(parser, "", _EPILOG, "the server")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..mistyped import did_you_mean
 
+_MAX_FIRST = 1000  # characters; a server may send more
 OK, FAILED, USAGE, UNREACHABLE, UNAUTHORIZED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 EXIT_CODES = """\
@@ -19,13 +20,22 @@ exit codes:
 """
 
 
+def coded(text: str) -> str:
+    """Return a message with the code of the page about it at the end of its first line."""
+    from ..explanations import code_for  # of mistakes only
+
+    first, line_end, rest = text.partition("\n")
+    code = code_for(first[:_MAX_FIRST])
+    return text if code is None else f"{first} [{code}]{line_end}{rest}"
+
+
 class UsageError(Exception):
     """A mistake on the command line or in the user's file; the text says what to do."""
 
 
-def proposal(name: str, known: Sequence[str], most: int = 10) -> str:
+def proposal(name: str, known: Sequence[str], most: int = 10, *, cutoff: float = 0.6) -> str:
     """Return the end of a sentence that proposes what is closest to `name`, or else names what there is."""
-    if hint := did_you_mean(name, known):
+    if hint := did_you_mean(name, known, cutoff=cutoff):
         return hint
     more = f" and {len(known) - most} more" if len(known) > most else ""
     return f"; there is {', '.join(sorted(known)[:most])}{more}" if known else ""

@@ -20,12 +20,15 @@ _EXAMPLES = """\
 examples:
   leanmcp run server.py                           serve on stdio, as a host starts it
   leanmcp run server.py --http --port 8000        serve on http://127.0.0.1:8000/mcp
+  leanmcp run server.py --http --reload           the same, and new code after each save
+  leanmcp install cursor server.py                add it to the settings of a host
   leanmcp list server.py                          what there is, as a table
   leanmcp call server.py add a=1 b=2              call one tool and print what it returns
   leanmcp call server.py add 'point:={"x":1}'     := takes JSON, =@file takes a file
   leanmcp call http://127.0.0.1:8000/mcp add a=1 b=2 --json
   leanmcp call add a=1 b=2 -- python server.py    the same over stdio
   leanmcp read server.py file:///logo.png > logo.png
+  leanmcp check server.py                         what is wrong with it, before anybody calls it
 """
 
 

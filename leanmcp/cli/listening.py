@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 _LISTS = ("tools", "resources", "prompts")
 _EPILOG = """\
 Prints a line for each change, `tools`, `resources`, `prompts` or `updated URI`, until Ctrl-C or the server's end.
+
+examples:
+  leanmcp listen https://example.com/mcp
+  leanmcp listen https://example.com/mcp tools file:///notes.md --json
+
+--json prints a line for each change: {"event"} with tools, resources or prompts, or {"event": "updated", "uri"}
 """
 
 

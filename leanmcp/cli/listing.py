@@ -19,9 +19,21 @@ _LEAST = 20  # columns for a description
 _MEMBERS = {"templates": "resourceTemplates"}
 
 
+_EPILOG = """\
+examples:
+  leanmcp list server.py
+  leanmcp list https://example.com/mcp tools --verbose
+  leanmcp list tools --json -- python server.py
+
+--json prints {"server", "protocolVersion", "tools", "resources", "resourceTemplates", "prompts"}; the lists as on the
+wire, those that were not asked for left out
+"""
+
+
 def add_options(parser: Parser) -> None:
     """Declare what the command takes."""
-    add_target(parser, "[tools] [resources] [templates] [prompts]", "", "the server, and which lists (default: all)")
+    kinds = "[tools] [resources] [templates] [prompts]"
+    add_target(parser, kinds, _EPILOG, "the server, and which lists (default: all)")
 
 
 def run(options: argparse.Namespace) -> int:

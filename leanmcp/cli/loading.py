@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from .faults import UsageError, proposal
 
@@ -34,11 +34,14 @@ def load(target: str) -> MCPServer:
             raise UsageError(f"no object {name!r} in {path}{proposal(name, list(servers))}")
         found = getattr(module, name)
         if not isinstance(found, MCPServer):
-            raise UsageError(f"{name!r} in {path} is a {type(found).__name__}, not an MCPServer")
+            hint = f"; call it there, `mcp = {name}()`, and name what it returns" if callable(found) else ""
+            raise UsageError(f"{name!r} in {path} is of type {type(found).__name__}, not an MCPServer{hint}")
         return found
     distinct = {id(server): server for server in servers.values()}
     if not distinct:
-        raise UsageError(f'no MCPServer in {path}; write `mcp = MCPServer("name")` at its top level')
+        from .loading_kinds import none_found
+
+        raise UsageError(none_found(path, vars(module)))
     if len(distinct) > 1:
         raise UsageError(f"several servers in {path}; choose one: {', '.join(f'{path}:{key}' for key in servers)}")
     return next(iter(distinct.values()))
@@ -48,6 +51,8 @@ def _split_target(target: str) -> tuple[str, str | None]:
     if os.path.isfile(target):
         return target, None
     path, colon, name = target.rpartition(":")
+    if name.endswith(")") and name.partition("(")[0].isidentifier() and os.path.exists(path):
+        raise UsageError(f"{name!r} is a call, not an MCPServer; write `mcp = {name}` in {path}, and name {path}:mcp")
     if not colon or not name.isidentifier():
         return target, None
     return path, name
@@ -57,7 +62,10 @@ def _import(path: str) -> Any:
     import importlib.util
 
     if os.path.isdir(path):
-        raise UsageError(f"{path!r} is a folder; name a Python file in it")
+        name = os.path.basename(os.path.normpath(path))
+        if not name.isidentifier() or not os.path.isfile(os.path.join(path, "__init__.py")):
+            raise UsageError(f"{path!r} is a folder; name a Python file in it")
+        return _import_module(name, os.path.dirname(os.path.abspath(path)))
     if not os.path.isfile(path):
         if path.replace(".", "").isidentifier() and not path.endswith(".py"):
             return _import_module(path)
@@ -67,19 +75,43 @@ def _import(path: str) -> Any:
     full = os.path.abspath(path)
     sys.path.insert(0, os.path.dirname(full))
     name = os.path.splitext(os.path.basename(full))[0]
-    if name in sys.modules or not name.isidentifier():
+    if name in sys.modules or name in sys.stdlib_module_names or not name.isidentifier():
         name = "leanmcp_server_file"
     spec = importlib.util.spec_from_file_location(name, full)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path!r} is no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    with _no_serving(full):
+    with _no_serving(full), _as_program(full):
         try:
             spec.loader.exec_module(module)
         except BaseException as error:
-            _explain_import(error, full)
+            from .loading_faults import explain
+
+            explain(error, full)
+    _warn_hiding(os.path.dirname(full))
     return module
+
+
+@contextlib.contextmanager
+def _as_program(path: str) -> Iterator[None]:
+    """Let a file see itself in `sys.argv`, as a program without arguments does, and not the words of our command."""
+    words, sys.argv = sys.argv, [path]
+    try:
+        yield
+    finally:
+        sys.argv = words
+
+
+def _warn_hiding(folder: str) -> None:
+    """Warn of a file that works here, where Python's modules were loaded before, and breaks `python server.py`."""
+    from ..hidden import hiding_beside
+
+    file, said = hiding_beside(folder)
+    if said:
+        from ..logs import logger
+
+        logger.warning("%s [LM632]", said, extra={"about": file})
 
 
 @contextlib.contextmanager
@@ -87,7 +119,7 @@ def _no_serving(path: str) -> Iterator[None]:
     """Refuse `mcp.run()` at the top level of a file that is being loaded: it would serve there and never return."""
     from ..server.app import MCPServer
 
-    def refuse(self: MCPServer, transport: str = "stdio", **options: Any) -> None:
+    def refuse(self: MCPServer, transport: str = "stdio", *unnamed: object, **options: Any) -> None:
         raise UsageError(f'{path}: it calls run() while it is loaded; put that under `if __name__ == "__main__":`')
 
     serve, MCPServer.run = MCPServer.run, refuse  # type: ignore[method-assign]
@@ -97,37 +129,19 @@ def _no_serving(path: str) -> Iterator[None]:
         MCPServer.run = serve  # type: ignore[method-assign]
 
 
-def _import_module(name: str) -> Any:
+def _import_module(name: str, folder: str = "") -> Any:
+    """Import a module by name, of `folder` or of the working folder."""
     import importlib
 
-    sys.path.insert(0, "")
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        raise UsageError(f"no file and no module {name!r} ({error})") from None
-    except BaseException as error:
-        _explain_import(error, name)
+    sys.path.insert(0, folder)
+    with _no_serving(name), _as_program(name):
+        try:
+            module = importlib.import_module(name)
+        except BaseException as error:
+            if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
+                raise UsageError(f"no file and no module {name!r} ({error})") from None
+            from .loading_faults import explain
 
-
-def _explain_import(error: BaseException, path: str) -> NoReturn:
-    """Raise the user's mistake as one line with its place; with the user's own frames where user code failed."""
-    import traceback
-
-    if isinstance(error, SyntaxError):
-        raise UsageError(f"{error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}") from None
-    if isinstance(error, KeyboardInterrupt | UsageError):
-        raise error
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith((package, "<frozen"))
-    ]
-    place = next((f"{frame.filename}:{frame.lineno}" for frame in reversed(frames)), path)
-    text = str(error) or "no message"
-    if isinstance(error, SystemExit):
-        raise UsageError(
-            f"{place}: the file ended the program (SystemExit: {text}) before it could be served"
-        ) from None
-    trace = "".join(traceback.format_list(frames[-5:])) if len(frames) > 1 else ""
-    raise UsageError(f"{place}: {type(error).__name__}: {text}" + (f"\n{trace}".rstrip() if trace else "")) from None
+            explain(error, name)
+    _warn_hiding(folder or ".")
+    return module

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 from typing import NoReturn
 
 from .faults import EXIT_CODES, UsageError, proposal
@@ -15,6 +16,7 @@ from .help import TARGETS
 from .terminal import columns_of
 
 _MAX_COLUMNS = 120
+_VARIABLE = re.compile(r"[A-Za-z_][\w.()-]*")  # as `ProgramFiles(x86)`
 DEFAULT_TIMEOUT = 60.0  # seconds, as the client's
 
 
@@ -41,14 +43,25 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
         )
         self.takes_program = False
+        self.command = name
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        if action.choices is not None and value not in action.choices:
+            name = action.option_strings[-1] if action.option_strings else action.dest
+            known = [str(choice) for choice in action.choices]
+            raise UsageError(f"unknown {name} {value!r}{proposal(str(value), known)}")
 
     def error(self, message: str) -> NoReturn:
         """Raise a mistake instead of printing the usage and ending the program."""
+        if match := re.search(r"argument (--\w+): ignored explicit argument '(.*)'", message):
+            port = f"; the port is --port {match[2]}" if match[1] == "--http" else ""
+            raise UsageError(f"argument {match[1]}: it takes no value{port}; see `{self.prog} --help`")
         raise UsageError(f"{message}; see `{self.prog} --help`")
 
     def parse_words(self, words: list[str]) -> argparse.Namespace:
         """Return the options of a command line."""
         program: list[str] | None = None
+        typed = words
         if self.takes_program and "--" in words:
             cut = words.index("--")
             words, program = words[:cut], words[cut + 1 :]
@@ -58,13 +71,19 @@ class Parser(argparse.ArgumentParser):
                 )
         options, unknown = self.parse_known_intermixed_args(words)
         for word in unknown:
-            if word.startswith("-"):
-                name = word.partition("=")[0]
-                known = [option for option in self._option_string_actions if option.startswith("--")]
-                raise UsageError(f"unknown option {name!r}{proposal(name, known, 30)}")
-            raise UsageError(f"{word!r} is one word too many; see `{self.prog} --help`")
+            self._refuse(word, typed)
         options.program = program
+        options.prog = self.prog
         return options
+
+    def _refuse(self, word: str, words: list[str]) -> NoReturn:
+        from .misplaced import extra_word, option_proposal
+
+        if not word.startswith("-") or word == "--":
+            raise UsageError(f"{word!r} is one word too many; {extra_word(self.command, word, words)}")
+        known = [option for option in self._option_string_actions if option.startswith("--")]
+        told = option_proposal(self.command, word, words, known)
+        raise UsageError(f"unknown option {word.partition('=')[0]!r}{told}")
 
 
 def add_target(parser: Parser, usage: str, example: str, words: str = "") -> None:
@@ -81,7 +100,7 @@ def add_target(parser: Parser, usage: str, example: str, words: str = "") -> Non
     parser.usage = f"{parser.prog} TARGET{tail} [OPTION ...]\n       {parser.prog}{tail} [OPTION ...] -- PROGRAM ..."
     parser.epilog = f"{example}\n{TARGETS}\n{EXIT_CODES}".lstrip()
     parser.add_argument("words", nargs="*", metavar="TARGET", help=words or "see below")
-    parser.add_argument("--json", action="store_true", help="print JSON, of the shape that the README describes")
+    parser.add_argument("--json", action="store_true", help="print JSON, of the shape below")
     parser.add_argument("--header", action="append", default=[], metavar="'NAME: VALUE'", help="HTTP header to send")
     parser.add_argument(
         "--token", metavar="TOKEN", help="send `Authorization: Bearer TOKEN` (for a URL also LEANMCP_TOKEN)"
@@ -147,6 +166,8 @@ def variables(given: list[str]) -> dict[str, str]:
         name, equals, value = text.partition("=")
         if not name:
             raise UsageError(f"--env {text!r}: write NAME=VALUE, or NAME to hand on a variable")
+        if not _VARIABLE.fullmatch(name) and name not in os.environ:
+            raise UsageError(f"--env {name!r}: a variable's name has letters, digits and _ only, and no digit in front")
         if not equals:
             if name not in os.environ:
                 raise UsageError(f"--env {name}: there is no such variable here to hand on; write {name}=VALUE")
@@ -170,5 +191,18 @@ def headers(given: list[str], token: str | None) -> dict[str, str]:
     if token is not None:
         if any(name.lower() == "authorization" for name in found):
             raise UsageError("--token and --header both set Authorization; give one of them")
-        found["Authorization"] = f"Bearer {token}"
+        found["Authorization"] = f"Bearer {bare_token(token, '--token')}"
     return found
+
+
+def bare_token(text: str, where: str) -> str:
+    """Return a token without the `Bearer` that belongs to the header.
+
+    Raises:
+        UsageError: what is left is of another scheme, or no token.
+    """
+    scheme, _, rest = text.strip().partition(" ")
+    token = rest.strip() if scheme.lower() == "bearer" and rest else text
+    if " " in token.strip():
+        raise UsageError(f"{where}: a token has no blanks; for another scheme give --header 'Authorization: ...'")
+    return token

@@ -16,6 +16,12 @@ _EPILOG = """\
 arguments:
   name=value      text; name:=json for the text of a JSON value
   name=@file      content of a file (- for standard input); @@ begins a text with an @
+
+examples:
+  leanmcp prompt server.py review language=python code=@server.py
+  leanmcp prompt https://example.com/mcp review code=x --json
+
+--json prints {"messages", "description", "_meta"} as on the wire, the last two where there are some
 """
 
 

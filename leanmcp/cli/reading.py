@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 _EPILOG = """\
 A text is printed. Bytes go to --output, or to standard output where that is a file or a pipe; on a terminal they are
 described.
+
+examples:
+  leanmcp read server.py file:///hours.txt
+  leanmcp read server.py file:///logo.png > logo.png
+  leanmcp read file:///logo.png --output pictures -- python server.py
+
+--json prints {"contents", "_meta"} as on the wire, the last where there is some; with --output, "file" stands in place
+of "blob"
 """
 
 

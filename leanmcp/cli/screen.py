@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from ..logs import logger
+from ..logs import BriefFormatter, logger
 from .terminal import clean, clipped, escape_json, failure, faint, is_terminal, line, width
 
 _REDRAW = 0.05  # seconds between two drawings of the progress line
@@ -163,7 +163,7 @@ class Screen:
             yield
             return
         handler = _Notes(self)
-        handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+        handler.setFormatter(BriefFormatter("%(levelname)s %(message)s"))
         logger.addHandler(handler)
         logger.setLevel("INFO" if self.verbose else "WARNING")
         try:
@@ -174,11 +174,12 @@ class Screen:
 
 def _reserve_descriptors() -> None:
     """Open the null device in place of standard streams that are closed, so that no socket becomes one of them."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
+    for number in range(3):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115  as long as the process
 

@@ -3,29 +3,54 @@
 from __future__ import annotations
 
 import argparse
+import os
+from typing import Any
 
-from .faults import OK, UsageError
+from .faults import OK, UsageError, proposal
 from .options import Parser
 
-_HTTP_DEFAULTS: dict[str, object] = {
-    "host": "127.0.0.1",
-    "port": 8000,
-    "path": "/mcp",
-    "allowed_host": [],
-    "allowed_origin": [],
-    "cors": False,
-    "ssl_cert": None,
-    "ssl_key": None,
-}
+TRANSPORTS = ("stdio", "http", "streamable-http")
+
+_DEFAULTS: dict[str, Any] = {"host": "127.0.0.1", "port": 8000, "path": "/mcp"}
+_OF_HTTP = ("host", "port", "path", "allowed_host", "allowed_origin", "cors", "ssl_cert", "ssl_key")
+
+
+_EPILOG = """\
+examples:
+  leanmcp run server.py                                   on stdio, as a host starts it
+  leanmcp run server.py --http --port 8000                on http://127.0.0.1:8000/mcp
+  leanmcp run server.py:mcp --http --reload
+  leanmcp run server.py --http --host 0.0.0.0 --allowed-host mcp.example.com
+
+On stdio, standard output belongs to the protocol; on HTTP nothing is printed there. All else goes to standard error.
+
+exit codes:
+  0    the server has ended: end of input, SIGTERM
+  1    the address cannot be bound, or the server failed
+  2    a mistake on the command line or in the file
+  130  interrupted (Ctrl-C)
+"""
 
 
 def add_options(parser: Parser) -> None:
     """Declare what the command takes."""
+    parser.epilog = _EPILOG
     parser.add_argument("target", metavar="FILE[:OBJECT]", help="Python file, and the server in it if it has several")
+    parser.add_argument("--transport", metavar="NAME", help="stdio (the default), http or streamable-http")
     parser.add_argument("--http", action="store_true", help="serve Streamable HTTP instead of stdio")
-    parser.add_argument("--host", default="127.0.0.1", help="address to bind (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=8000, help="TCP port, 0 for a free one (default: %(default)s)")
-    parser.add_argument("--path", default="/mcp", help="path of the endpoint (default: %(default)s)")
+    parser.add_argument(
+        "--reload", action="store_true", help="restart when a Python file is saved that the server has imported"
+    )
+    parser.add_argument(
+        "--reload-dir",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="watch what it imports from there, too; the file's own folder is watched always",
+    )
+    parser.add_argument("--host", help="address to bind (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="TCP port, 0 for a free one (default: 8000)")
+    parser.add_argument("--path", help="path of the endpoint (default: /mcp)")
     parser.add_argument(
         "--allowed-host", action="append", default=[], metavar="NAME", help="a public name of this server"
     )
@@ -43,31 +68,56 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until the server ends."""
+    if options.target.lower().startswith(("http://", "https://")):
+        raise UsageError(
+            f"{options.target!r} is no Python file: `run` serves one; `leanmcp list {options.target}` talks to a server"
+        )
+    http = _is_http(options)
+    if not http:
+        for name in _OF_HTTP:  # also where it is given what holds without it
+            if getattr(options, name) not in (None, False, []):
+                raise UsageError(f"--{name.replace('_', '-')} is an option of HTTP: add --http")
+    elif (options.ssl_cert is None) != (options.ssl_key is None):
+        raise UsageError("TLS needs both --ssl-cert and --ssl-key")
+    if options.reload or options.reload_dir:
+        if not hasattr(os, "fork"):
+            raise UsageError("--reload needs a system that can fork; run without it")
+        from .reloading import supervise
+
+        return supervise(options, http)
     from .loading import load
 
-    http = options.http or options.uds is not None or options.fd is not None
-    if not http:
-        for name, default in _HTTP_DEFAULTS.items():
-            if getattr(options, name) != default:
-                raise UsageError(f"--{name.replace('_', '-')} is an option of HTTP: add --http")
-        from ..transports.stdio_server import StandardStreams
-
-        # Before the file is imported: what it prints at its top level must not reach the protocol either.
-        streams = StandardStreams()
-        load(options.target).run("stdio", streams=streams)
+    if http:
+        load(options.target).run("http", **http_options(options))
         return OK
-    if (options.ssl_cert is None) != (options.ssl_key is None):
-        raise UsageError("TLS needs both --ssl-cert and --ssl-key")
-    load(options.target).run(
-        "http",
-        host=options.host,
-        port=options.port,
-        path=options.path,
-        uds=options.uds,
-        fd=options.fd,
-        ssl=None if options.ssl_cert is None else (options.ssl_cert, options.ssl_key),
-        allowed_hosts=options.allowed_host,
-        allowed_origins=options.allowed_origin,
-        cors=options.cors,
-    )
+    from ..transports.stdio_server import StandardStreams
+
+    # Before the file is imported: what it prints at its top level must not reach the protocol either.
+    streams = StandardStreams()
+    load(options.target).run("stdio", streams=streams)
     return OK
+
+
+def _is_http(options: argparse.Namespace) -> bool:
+    implied = options.http or options.uds is not None or options.fd is not None
+    if options.transport is None:
+        return bool(implied)
+    if options.transport not in TRANSPORTS:
+        raise UsageError(f"unknown transport {options.transport!r}{proposal(options.transport, TRANSPORTS)}")
+    if options.transport == "stdio" and implied:
+        raise UsageError("--transport stdio and an option of HTTP; leave out one of them")
+    return bool(options.transport != "stdio")
+
+
+def http_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of a command line under the names that `MCPServer.run` has for them."""
+    given = {name: getattr(options, name) for name in _DEFAULTS}
+    return {
+        **{name: _DEFAULTS[name] if value is None else value for name, value in given.items()},
+        "uds": options.uds,
+        "fd": options.fd,
+        "ssl": None if options.ssl_cert is None else (options.ssl_cert, options.ssl_key),
+        "allowed_hosts": options.allowed_host,
+        "allowed_origins": options.allowed_origin,
+        "cors": options.cors,
+    }

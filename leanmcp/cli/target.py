@@ -13,8 +13,9 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..mistyped import did_you_mean
 from .faults import UsageError, proposal
-from .options import headers, variables
+from .options import bare_token, headers, variables
 
 if TYPE_CHECKING:
     from .screen import Screen
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 _HOST = re.compile(
     r"(?:localhost|\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:]+\]|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:/\S*)?|[\w.-]+:\d+(?:/\S*)?"
 )
+_PORT = re.compile(r":?(\d{2,5})(/\S*)?")
+_FILES = (".cfg", ".csv", ".html", ".ini", ".ipynb", ".json", ".lock", ".md", ".toml", ".txt", ".xml", ".yaml", ".yml")
+"""Endings that are of files: some are of countries, too, but nobody serves MCP at `https://README.md/`."""
 _PROGRAMS = {".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "npx tsx", ".sh": "sh", ".jar": "java -jar"}
 
 
@@ -54,6 +58,10 @@ def find_target(options: argparse.Namespace, screen: Screen, ask: Callable[[str]
         UsageError: there is no such server, or an option that it has no use for.
     """
     if options.program is not None:
+        from .misplaced import program_mistake
+
+        if told := program_mistake(options.words, options.program):
+            raise UsageError(told)
         return _program(options, options.program, {}, None, screen)
     if not options.words:
         raise UsageError(
@@ -64,7 +72,8 @@ def find_target(options: argparse.Namespace, screen: Screen, ask: Callable[[str]
         return _http(options, text, {}, "", ask)
     is_file = os.path.isfile(text) or os.path.isfile(text.rpartition(":")[0])
     known: list[str] = []
-    if not is_file or options.config is not None:
+    names_file = is_file or text.endswith(".py") or ".py:" in text
+    if not names_file or options.config is not None:
         from .config import find_entry
 
         entry, known = find_entry(text, options.config)
@@ -72,7 +81,7 @@ def find_target(options: argparse.Namespace, screen: Screen, ask: Callable[[str]
             return _http(options, entry.url, entry.headers, text, ask)
         if entry is not None:
             return _program(options, [entry.command or "", *entry.args], entry.env, entry.cwd, screen, text)
-    _check_python(text, known, is_file, options.config)
+    _check_python(text, known, is_file, options)
     return _python(options, text)
 
 
@@ -96,7 +105,7 @@ def _python(options: argparse.Namespace, text: str) -> Target:
     return Target(load(text), text, local=True)
 
 
-def _check_python(text: str, known: list[str], is_file: bool, config: str | None) -> None:
+def _check_python(text: str, known: list[str], is_file: bool, options: argparse.Namespace) -> None:
     """Tell what was probably meant by a word that is no Python file, module or entry.
 
     Raises:
@@ -108,12 +117,25 @@ def _check_python(text: str, known: list[str], is_file: bool, config: str | None
             program = f"{_PROGRAMS[extension]} {text}" if extension in _PROGRAMS else os.path.join(".", text)
             raise UsageError(f"{text!r} is no Python file; to start it, put `-- {program}` at the end instead")
         return
-    if config is not None:
-        raise UsageError(f"{config} has no server {text!r}{proposal(text, known)}")
+    if options.config is not None:
+        raise UsageError(f"{options.config} has no server {text!r}{proposal(text, known)}")
     if " " in text:
         raise UsageError(f"no file {text!r}; to start a server by its command, put `-- {text}` at the end instead")
+    module, dot, name = text.rpartition(".")
+    if dot and name.isidentifier() and _is_alone(module, name):
+        raise UsageError(f"no file and no module {text!r}; {name!r} in {module} is named {module}:{name}")
     if text.endswith(".py") or os.path.exists(text) or _is_module(text):
         return
+    from .misplaced import order_mistake
+
+    if told := order_mistake(options.prog, [text, *options.words]):
+        raise UsageError(told)
+    if extension in _FILES or extension in _PROGRAMS:
+        folder = os.path.dirname(text) or "."
+        names = os.listdir(folder) if os.path.isdir(folder) else []
+        raise UsageError(f"no file {text!r}{did_you_mean(os.path.basename(text), names)}")
+    if match := _PORT.fullmatch(text):
+        raise UsageError(f"{text!r} is no URL; did you mean 'http://127.0.0.1:{match[1]}{match[2] or '/mcp'}'?")
     if "://" in text or _HOST.fullmatch(text):
         from ..transports.http_client_url import parse_url
 
@@ -123,6 +145,15 @@ def _check_python(text: str, known: list[str], is_file: bool, config: str | None
             raise UsageError(str(fault)) from None
     if known and text.isidentifier():
         raise UsageError(f"no file, module or server {text!r}{proposal(text, known)}")
+
+
+def _is_alone(module: str, name: str) -> bool:
+    """Return whether a module lies below the working folder, and has no module `name` in it."""
+    path = module.replace(".", os.sep)
+    inner = os.path.join(path, name)
+    if os.path.isfile(os.path.join(path, "__init__.py")):
+        return not os.path.exists(f"{inner}.py") and not os.path.isdir(inner)
+    return os.path.isfile(f"{path}.py")
 
 
 def _is_module(text: str) -> bool:
@@ -185,7 +216,7 @@ def _http(
     token = os.environ.get("LEANMCP_TOKEN")
     # An entry of mcp.json says itself what to send: one server's token is not for all that a file lists.
     if token and not label and not options.login and not any(name.lower() == "authorization" for name in fields):
-        fields["Authorization"] = f"Bearer {token}"
+        fields["Authorization"] = f"Bearer {bare_token(token, 'LEANMCP_TOKEN')}"
     address, socket = url, ""
     if url.lower().startswith("unix:"):
         address, socket = "http://localhost/mcp", url[5:].removeprefix("//")

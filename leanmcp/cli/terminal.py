@@ -49,12 +49,12 @@ def _escaped(match: re.Match[str]) -> str:
     return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
 
 
-def is_terminal(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal that understands how to move its cursor."""
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return whether a stream is a terminal that understands how to move its cursor; None is one that was closed."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def has_colour(stream: TextIO) -> bool:
+def has_colour(stream: TextIO | None) -> bool:
     """Return whether to colour what goes to a stream: NO_COLOR forbids, FORCE_COLOR demands, else terminals get it."""
     if os.environ.get("NO_COLOR"):
         return False

@@ -46,9 +46,7 @@ _HINTS = (
     (re.compile(r"cwd='([^']*)' is no folder"), r"\1 is no folder"),
 )
 _TAIL = "; its standard error ends:\n"  # which has been printed line by line
-_COMMAND = re.compile(
-    r"(?:; command= is the program alone: )?give command='([^']*)'(?:, args=\[([^\]]*)\])?(?:, or .*)?"
-)
+_COMMAND = re.compile(r"(?:command= is the program alone: )?give command='([^']*)'(?:, args=\[([^\]]*)\])?(?:, or .*)?")
 
 
 def explain(error: BaseException, target: Target | None, interactive: bool) -> tuple[int, str]:
@@ -83,7 +81,7 @@ def _code(error: MCPError) -> int:
 def _words(error: MCPError, target: Target | None, interactive: bool) -> str:
     text = error.message
     if isinstance(error, TransportError | VersionMismatch | RoundLimit):
-        return _translated(text.partition(_TAIL)[0])
+        return _translated(text.partition(_TAIL)[0], "" if target is None else target.label)
     if isinstance(error, InvalidResult):
         where = "" if target is None or target.name in text else f"{target.name}: "
         return _translated(f"{where}{text}")
@@ -93,10 +91,16 @@ def _words(error: MCPError, target: Target | None, interactive: bool) -> str:
     return f"{name} answered with an error: {text} ({error.code})"
 
 
-def _translated(text: str) -> str:
+def _translated(text: str, label: str = "") -> str:
+    """Return a text in the words of a shell, or of mcp.json where the server has a label there."""
     for pattern, words in _HINTS:
         text = pattern.sub(words, text)
-    return _COMMAND.sub(_as_typed, text)
+    return _COMMAND.sub(_as_entry if label else _as_typed, text)
+
+
+def _as_entry(match: re.Match[str]) -> str:
+    args = ", ".join(f'"{word}"' for word in re.findall(r"'([^']*)'", match[2] or ""))
+    return f'write "command": "{match[1]}"' + (f', "args": [{args}]' if match[2] else "")
 
 
 def _as_typed(match: re.Match[str]) -> str:

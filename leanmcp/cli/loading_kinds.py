@@ -1,0 +1,39 @@
+"""A file without a server: what it has instead, and how that becomes one.
+
+In: the names of a module. Out: a sentence. Imported where no MCPServer was found.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ..server.app import MCPServer
+
+
+def none_found(path: str, names: Mapping[str, Any]) -> str:
+    """Return what to say of a file that has no MCPServer at its top level.
+
+    Args:
+        path: what was loaded.
+        names: the names of its module.
+    """
+    said = f"no MCPServer in {path}; "
+    own = {name: value for name, value in names.items() if not name.startswith("__")}
+    for name, value in own.items():
+        if inspect.iscoroutine(value):
+            value.close()
+            return f"{said}{name} is a coroutine, for {value.__qualname__}() is `async def`: write it with `def`"
+        if inspect.isclass(value) and issubclass(value, MCPServer) and name != value.__name__:
+            return f'{said}{name} is the class {value.__name__}: call it, `{name} = {value.__name__}("name")`'
+    for name, value in own.items():
+        home = "" if inspect.isclass(value) else type(value).__module__.partition(".")[0]
+        kind = type(value).__name__
+        if home == "mcp" and kind in ("FastMCP", "MCPServer", "Server"):
+            shown = f"`leanmcp migrate {path}` changes it" if os.path.isfile(path) else "`leanmcp migrate` changes it"
+            return f"{said}{name} is a {kind} of the official SDK: {shown}"
+        if home == "fastmcp" and kind == "FastMCP":
+            return f'{said}{name} is a FastMCP of the package fastmcp: write `{name} = MCPServer("name")`'
+    return f'{said}write `mcp = MCPServer("name")` at its top level'

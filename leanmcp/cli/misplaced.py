@@ -1,0 +1,170 @@
+"""Words of a command line that are right, at a wrong place or in another tool's spelling.
+
+In: the words as they were typed, and what was wrong. Out: the end of a sentence, or a whole one; empty where nothing
+can be said. Imported after a mistake only.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Sequence
+
+from ..mistyped import closest
+
+_SYNONYMS = {
+    **dict.fromkeys(("serve", "server", "start", "dev", "test", "launch", "up"), "run"),
+    **dict.fromkeys(
+        ("inspect", "inspector", "ls", "show", "tools", "tool", "resources", "resource", "prompts"), "list"
+    ),
+    **dict.fromkeys(("lint", "validate", "doctor", "verify"), "check"),
+    **dict.fromkeys(("invoke", "execute", "exec"), "call"),
+    **dict.fromkeys(("info", "ping", "about"), "discover"),
+    **dict.fromkeys(("uninstall", "remove", "rm"), "install HOST NAME --remove"),
+}
+_OPTIONS = {
+    "install": {"uninstall": "--remove", "delete": "--remove", "rm": "--remove", "file": "--config"},
+    "run": {"address": "--host", "bind": "--host", "watch": "--reload"},
+}
+_CUTOFF = 0.7  # how alike two options must be, without their dashes
+_STARTERS = ("python", "python3", "node", "npx", "uv", "uvx", "docker", "deno", "bun", "bunx", "sh", "bash")
+_TAKES_ARGUMENTS = ("call", "prompt", "complete")
+_VALUE = re.compile(r"[A-Za-z_]\w*=")
+
+
+def command_proposal(name: str, known: Sequence[str]) -> str:
+    """Return what to type instead of a command that there is not; `known` in the order of what is wanted most."""
+    if meant := _SYNONYMS.get(name.lower()):
+        return f"; did you mean `leanmcp {meant}`?"
+    if near := closest(name, known, cutoff=_CUTOFF):
+        return f"; did you mean {near!r}?"
+    return f"; there is {', '.join(known)}"
+
+
+def option_proposal(command: str, word: str, words: Sequence[str], known: Sequence[str]) -> str:
+    """Return what to type instead of an option that there is not.
+
+    Args:
+        command: whose option it would be.
+        word: it, with its value where that stands behind an equals sign.
+        words: all, as they were typed.
+        known: the options.
+    """
+    name, equals, value = word.partition("=")
+    bare = name.lstrip("-")
+    if meant := _OPTIONS.get(command, {}).get(bare):
+        return f"; did you mean {meant!r}?"
+    if command == "run" and bare in ("workers", "processes"):
+        return "; `run` is one process; to use several, run one on each port or socket, behind a proxy"
+    names = {option.lstrip("-"): option for option in known}
+    if len(bare) > 1 and (near := closest(bare, names, cutoff=_CUTOFF)):
+        return f"; did you mean {names[near]!r}?"
+    place = words.index(word) if word in words else -1
+    following = words[place + 1] if 0 <= place < len(words) - 1 else ""
+    starter = next((one for one in words[: max(place, 0)] if os.path.basename(one) in _STARTERS), None)
+    if starter is not None and command != "run":
+        return f"; the program that starts a server stands at the end, behind `--`, as in `-- {starter} {word} ...`"
+    if command == "run" and bare in ("m", "module"):
+        return f"; name the module alone: `leanmcp run {following or 'package.module'}`"
+    if command in _TAKES_ARGUMENTS and bare:
+        given = value if equals else "VALUE" if not following or following.startswith("-") else following
+        return f"; an argument has no dashes: {shlex.quote(f'{bare}={given}')}"
+    shown = sorted(known)[:30]
+    return f"; there is {', '.join(shown)}" if shown else ""
+
+
+def order_mistake(prog: str, words: Sequence[str]) -> str:
+    """Return what is wrong where the first word behind a command is no server, and another one is.
+
+    Args:
+        prog: the command, "leanmcp call".
+        words: those that are no options, as they were typed.
+    """
+    starter = next((place for place, word in enumerate(words) if word in _STARTERS), None)
+    if starter is not None:
+        length = 2 if starter == 0 else len(words) - starter
+        program, others = words[starter : starter + length], [*words[:starter], *words[starter + length :]]
+        typed = shlex.join([*prog.split(), *others, "--", *program])
+        return f"a program that starts a server stands at the end, behind `--`: `{typed}`"
+    for place, word in enumerate(words[1:], 1):
+        if _VALUE.match(word) is None and _names_server(word):
+            typed = shlex.join([*prog.split(), word, *words[:place], *words[place + 1 :]])
+            return f"the server stands first: `{typed}`"
+    return ""
+
+
+def _names_server(word: str) -> bool:
+    path = word if os.path.isfile(word) else word.rpartition(":")[0]
+    return word.startswith(("http://", "https://")) or (path.endswith(".py") and os.path.isfile(path))
+
+
+def program_mistake(words: Sequence[str], program: Sequence[str]) -> str:
+    """Return what is wrong with a program behind `--`, of which a server was asked for, empty where nothing is."""
+    first = program[0]
+    if _VALUE.match(first):
+        if len(program) > 1 and not _VALUE.match(program[1]):
+            return (
+                f"{first!r} is no program; a variable of the server's process is given with --env {shlex.quote(first)}"
+            )
+        return f"{first!r} is no program; arguments stand before `--`, and without it where the server is a file or URL"
+    if words and words[0].endswith(".py") and os.path.isfile(words[0]):
+        if first.startswith("-"):
+            typed = shlex.join(["python", words[0], *program])
+            return f"{words[0]} gets no arguments here; to start it as a program with some, write `-- {typed}`"
+        return f"{words[0]!r} and `-- {shlex.join(program)}` are two servers; leave out one of them"
+    return ""
+
+
+def extra_word(command: str, word: str, words: Sequence[str]) -> str:
+    """Return the end of a sentence about a word too many, without its semicolon."""
+    if command == "run":
+        if word in ("http", "streamable-http"):
+            return "to serve HTTP, write --http"
+        if word == "stdio":
+            return "leave it out: stdio is the default"
+        if word.isdecimal():
+            return f"the port is --port {word}" if "--http" in words else f"the port is --http --port {word}"
+        if "--" in words or (words and words[0] in _STARTERS):
+            return "it serves a Python file itself, and takes no program: `leanmcp run server.py`"
+    return f"see `leanmcp {command} --help`"
+
+
+def call_form(tool: str, names: Sequence[str]) -> str:
+    """Return the end of a sentence about `add(a=1, b=2)`, empty where the text is no such thing."""
+    match = re.fullmatch(r"([\w./-]+)\((.*)\)", tool, re.DOTALL)
+    if match is None or match[1] not in names:
+        return ""
+    return f"; arguments are words of their own, as in `{match[1]} name=value`, without parentheses"
+
+
+def tool_behind(program: Sequence[str], names: Sequence[str]) -> str:
+    """Return the end of a sentence where the tool was written behind the program that starts the server."""
+    place = next((place for place, word in enumerate(program) if place and word in names), None)
+    if place is None:
+        return ""
+    typed = shlex.join(["leanmcp", "call", *program[place:], "--", *program[:place]])
+    return f"; tool and arguments stand before `--`: `{typed}`"
+
+
+def argument_hint(word: str, words: Sequence[str]) -> str:
+    """Return what to write instead of a word that is no argument: the end of a sentence.
+
+    Args:
+        word: it.
+        words: all words behind the name of the tool.
+    """
+    place = words.index(word)
+    before = words[place - 1] if place else ""
+    after, behind = (*words[place + 1 : place + 3], "", "")[:2]
+    if word.startswith(("{", "[")):
+        return 'all arguments at once are one JSON object behind --args: --args \'{"name": "value"}\''
+    if after == "=" and behind:
+        return f"write {shlex.quote(f'{word}={behind}')}, without blanks"
+    if after.startswith("=") and len(after) > 1:
+        return f"write {shlex.quote(word + after)}, without blanks"
+    if before.endswith("=") and before != "=":
+        return f"write {shlex.quote(before + word)}, without blanks"
+    if word.endswith(":") and len(word) > 1 and after and "=" not in after:
+        return f"write {shlex.quote(f'{word[:-1]}={after}')}"
+    return "write name=value, or name:=json"

@@ -1,0 +1,199 @@
+"""The lines of a client on stdio, between whom one server follows another.
+
+In: bytes of the client, and bytes of the server that serves at the moment. Out: bytes for either of them, whole lines
+only. While no server takes lines, they wait. A request whose server has ended before it answered is answered here, so
+that no client waits for ever. Of clients that begin with a handshake, the handshake is repeated with the next server.
+Spec 2026-07-28: basic/index, "Responses"; basic/patterns/cancellation.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from ..errors import InternalError
+from ..protocol.jsonrpc import RequestId, encode_error
+
+_FULL = 1024 * 1024  # bytes that wait for somebody, above which no more is read
+_LINE_COST = 64  # bytes that a line which waits takes besides its own; blank lines must not be free
+_HANDSHAKE_ID = "leanmcp-reload"
+_SUBSCRIBE = "subscriptions/listen"
+
+
+class _Message(msgspec.Struct):
+    """What has to be known of a line."""
+
+    id: int | str | UnsetType | None = UNSET
+    method: str | UnsetType = UNSET
+    params: Raw | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+
+
+class _Cancelled(msgspec.Struct, rename="camel"):
+    request_id: int | str
+
+
+_decode = msgspec.json.Decoder(_Message).decode
+_decode_cancelled = msgspec.json.Decoder(_Cancelled).decode
+_FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+
+
+class _Lines:
+    """Cuts bytes into lines; the start of a line waits for its end."""
+
+    def __init__(self) -> None:
+        self._start = bytearray()
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Return the lines that are whole now."""
+        first, newline, rest = data.partition(b"\n")
+        self._start += first
+        if not newline:
+            return []
+        lines = [bytes(self._start), *rest.split(b"\n")]
+        self._start = bytearray(lines.pop())
+        return lines
+
+
+class LineRelay:
+    """Passes lines on, and remembers which requests have no answer yet.
+
+    Attributes:
+        to_server: bytes to be written to the server.
+        to_client: bytes to be written to the client.
+        ended: whether the client sends nothing more.
+        open: whether the server takes lines.
+    """
+
+    def __init__(self) -> None:
+        self.to_server = bytearray()
+        self.to_client = bytearray()
+        self.ended = False
+        self.open = False
+        self._from_client = _Lines()
+        self._from_server = _Lines()
+        self._held: deque[bytes] = deque()
+        self._held_size = 0
+        self._requests: dict[RequestId, str] = {}
+        self._handshake: Raw | None = None
+        self._handshaken: Raw | None = None
+        self._initialized: bytes | None = None
+
+    # --- the client -------------------------------------------------------------------------------------------------
+
+    @property
+    def client_is_ahead(self) -> bool:
+        """Whether to read no more of the client for now; half a line is always read to its end."""
+        return len(self.to_server) + self._held_size > _FULL
+
+    def receive(self, data: bytes) -> None:
+        """Take what the client has sent; nothing is its end."""
+        lines = self._from_client.feed(data)
+        if not data:
+            self.ended = True
+            lines = [line for line in self._from_client.feed(b"\n") if line]  # a last one without its end
+        for line in lines:
+            message = _peek(line) if self.open or self._requests else None
+            if self.open or (message is not None and self._ends_call(message)):
+                self._forward(line, message)
+            else:  # while a server is about to end, it gets only what helps it to
+                self._held.append(line)
+                self._held_size += len(line) + _LINE_COST
+
+    def _pass_on(self) -> None:
+        """Take lines from now on, those that wait first."""
+        self.open = True
+        self._held_size = 0
+        while self._held:
+            line = self._held.popleft()
+            self._forward(line, _peek(line))
+
+    def _ends_call(self, message: _Message) -> bool:
+        return message.method == "notifications/cancelled" and _cancelled(message) in self._requests
+
+    def _forward(self, line: bytes, message: _Message | None) -> None:
+        self.to_server += line + b"\n"
+        if message is None or message.method is UNSET:
+            return
+        if message.id is not UNSET and message.id is not None:
+            self._requests[message.id] = message.method
+            if message.method == "initialize" and message.params is not UNSET:
+                self._handshake = message.params
+        elif message.method == "notifications/cancelled":
+            if (cancelled := _cancelled(message)) is not None:
+                self._requests.pop(cancelled, None)  # nothing more is sent for it
+        elif message.method == "notifications/initialized":
+            self._initialized = line
+
+    # --- the server -------------------------------------------------------------------------------------------------
+
+    @property
+    def server_is_ahead(self) -> bool:
+        """Whether to read no more of the server for now."""
+        return len(self.to_client) > _FULL
+
+    @property
+    def waits(self) -> bool:
+        """Whether a call is not answered yet; subscriptions only end with their server."""
+        return any(method != _SUBSCRIBE for method in self._requests.values())
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the server has everything that the client had to say."""
+        return self.ended and not (self._held or self.to_server)
+
+    def answer(self, data: bytes) -> None:
+        """Take what the server has sent."""
+        for line in self._from_server.feed(data):
+            message = _peek(line)
+            if message is not None and message.method is UNSET and message.id is not UNSET and message.id is not None:
+                if message.id == _HANDSHAKE_ID:
+                    self._begin()
+                    continue
+                if self._requests.pop(message.id, None) == "initialize" and message.result is not UNSET:
+                    self._handshaken = self._handshake
+            self.to_client += line + b"\n"
+
+    def attach(self) -> None:
+        """Begin with a server: let it have what waits, behind the handshake if the client has made one."""
+        if self._handshaken is None:
+            return self._pass_on()
+        request = {"jsonrpc": "2.0", "id": _HANDSHAKE_ID, "method": "initialize", "params": self._handshaken}
+        self.to_server += msgspec.json.encode(request) + b"\n"
+        return None
+
+    def _begin(self) -> None:
+        """Go on behind the repeated handshake; its answer is nothing that the client asked for."""
+        if self._initialized is not None:
+            self.to_server += self._initialized + b"\n"
+        self._pass_on()
+
+    def hold(self) -> None:
+        """Let lines wait from now on."""
+        self.open = False
+
+    def detach(self, reason: str) -> None:
+        """End with a server that has ended, and answer what it has not."""
+        self.open = False
+        self.to_server.clear()
+        self._from_server = _Lines()
+        for request_id in self._requests:
+            self.to_client += encode_error(InternalError(reason), request_id) + b"\n"
+        self._requests.clear()
+
+
+def _peek(line: bytes) -> _Message | None:
+    """Return what a line is, None for what only the server can refuse."""
+    try:
+        return _decode(line)
+    except _FAULTS:
+        return None
+
+
+def _cancelled(message: _Message) -> RequestId | None:
+    try:
+        return None if message.params is UNSET else _decode_cancelled(message.params).request_id
+    except _FAULTS:
+        return None
