@@ -30,8 +30,8 @@ async def create_basket() -> Basket:
 @mcp.tool
 async def add_item(
     basket_id: BasketId,
-    sku: Annotated[str, Field(min_length=1, max_length=40)],
-    count: Annotated[int, Field(ge=1, le=100)] = 1,
+    sku: Annotated[str, Field(min_length=1, max_length=40, description="Number of the article.")],
+    count: Annotated[int, Field(ge=1, le=100, description="How many of it.")] = 1,
 ) -> Basket:
     """Put something into a basket."""
     items = baskets.get(basket_id)

@@ -36,7 +36,7 @@ class Stock(Model):
 def search_books(
     query: Annotated[str, Field(description="Title or author to search for.")],
     limit: Annotated[int, Field(ge=1, le=50, description="Maximum number of results.")] = 10,
-    genre: Literal["fiction", "non-fiction", "poetry"] | None = None,
+    genre: Annotated[Literal["fiction", "non-fiction", "poetry"] | None, Field(description="Default: all.")] = None,
 ) -> str:
     """Search the catalog by title or author."""
     where = f" in {genre}" if genre else ""
@@ -50,7 +50,7 @@ def add_book(book: Book) -> str:
 
 
 @mcp.tool()
-async def check_stock(title: str) -> Stock:
+async def check_stock(title: Annotated[str, Field(description="As search_books spells it.")]) -> Stock:
     """Tell how many copies of a book are on the shelf."""
     await asyncio.sleep(0.01)  # stands for a query to a database
     return Stock(title=title, copies=len(title) % 5)

@@ -23,7 +23,7 @@ def names() -> list[str]:
 
 
 @mcp.tool
-def read(name: str) -> File:
+def read(name: Annotated[str, Field(description="One of those that `names` lists.")]) -> File:
     """Return a file as an embedded resource."""
     if name not in names():
         raise ToolError(f"name: there is no file {name!r}; call names first")
@@ -32,10 +32,10 @@ def read(name: str) -> File:
 
 @mcp.tool
 def swatch(
-    red: Annotated[int, Field(ge=0, le=255)],
-    green: Annotated[int, Field(ge=0, le=255)],
-    blue: Annotated[int, Field(ge=0, le=255)],
-    size: Annotated[int, Field(ge=1, le=512)] = 16,
+    red: Annotated[int, Field(ge=0, le=255, description="How much red, of 255.")],
+    green: Annotated[int, Field(ge=0, le=255, description="How much green.")],
+    blue: Annotated[int, Field(ge=0, le=255, description="How much blue.")],
+    size: Annotated[int, Field(ge=1, le=512, description="Pixels on each side.")] = 16,
 ) -> list[str | Image]:
     """Draw a square of one colour, with a caption."""
     picture = png(size, bytes((red, green, blue)))

@@ -21,7 +21,11 @@ films = MCPServer("Films")
 
 @films.tool
 def check_stock(title: str) -> int:
-    """Tell how many copies of a film there are."""
+    """Tell how many copies of a film there are.
+
+    Args:
+        title: of the film, as on its poster.
+    """
     return len(title)
 
 

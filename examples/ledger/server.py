@@ -57,22 +57,23 @@ class Account:
 
 Db = Annotated[sqlite3.Connection, Depends(transaction)]
 Own = Annotated[Account, Depends(Account)]
+Name = Annotated[str, Field(description="Name of the account.")]
 
 
 @mcp.tool
-def balance(account: str, own: Own) -> int:
+def balance(account: Name, own: Own) -> int:
     """Tell how much is on an account, in cents."""
     return own.cents
 
 
 @mcp.tool
-def deposit(account: str, amount: Amount, own: Own) -> int:
+def deposit(account: Name, amount: Amount, own: Own) -> int:
     """Put money on an account; returns what is on it then."""
     return own.book(amount)
 
 
 @mcp.tool
-def transfer(account: str, to: str, amount: Amount, own: Own, db: Db) -> int:
+def transfer(account: Name, to: Name, amount: Amount, own: Own, db: Db) -> int:
     """Move money to another account: both sides or none; returns what is left."""
     Account(to, db).book(amount)  # undone where the next line fails: it is one transaction
     return own.book(-amount)

@@ -56,7 +56,11 @@ mcp.add_directory("library://shelf/{+path}", SHELF, name="shelf", description="T
 
 @mcp.tool
 async def quote(path: str, ctx: Context) -> str:
-    """Quote the first line of a text on the shelf."""
+    """Quote the first line of a text on the shelf.
+
+    Args:
+        path: of the text, such as `poems/spring.txt`.
+    """
     [text] = await ctx.read_resource(f"library://shelf/{path}")
     return text.text.splitlines()[0] if isinstance(text, TextResourceContents) else "(no text)"
 

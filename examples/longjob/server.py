@@ -18,9 +18,9 @@ drafts: dict[str, int] = {}
 
 @mcp.tool(timeout=600, max_concurrency=100)
 async def render(
-    pages: Annotated[int, Field(ge=1, le=10_000)],
+    pages: Annotated[int, Field(ge=1, le=10_000, description="How long the report is to be.")],
     ctx: Context[None],
-    seconds_per_page: Annotated[float, Field(ge=0, le=60)] = 0.1,
+    seconds_per_page: Annotated[float, Field(ge=0, le=60, description="How long one takes.")] = 0.1,
 ) -> str:
     """Render a report page by page."""
     name = f"draft-{next(numbers)}"
@@ -38,7 +38,12 @@ async def render(
 
 @mcp.tool
 def fingerprint(text: str, rounds: Annotated[int, Field(ge=1, le=10_000_000)], ctx: Context[None]) -> str:
-    """Hash a text over and over; work of the processor, which runs in a thread."""
+    """Hash a text over and over; work of the processor, which runs in a thread.
+
+    Args:
+        text: what is hashed first.
+        rounds: how often.
+    """
     digest = text.encode()
     for number in range(1, rounds + 1):
         digest = hashlib.sha256(digest).digest()

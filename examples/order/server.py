@@ -13,7 +13,7 @@ from leanmcp.types import InputRequiredResult
 
 mcp = MCPServer("Orders", version="1.0.0")
 
-Item = Literal["tea", "coffee", "champagne"]
+Item = Annotated[Literal["tea", "coffee", "champagne"], Field(description="What to order.")]
 PRICES = {"tea": 4, "coffee": 6, "champagne": 90}
 reserved: list[str] = []
 

@@ -17,9 +17,9 @@ GUIDES = {"python": "Prefer plain functions. Annotate everything.", "typescript"
 @mcp.prompt(title="Review code")
 def review(
     code: Annotated[str, Field(description="The code itself.")],
-    language: str = "python",
-    framework: str | None = None,
-    focus: Literal["bugs", "speed", "style"] = "bugs",
+    language: Annotated[str, Field(description="That the code is written in.")] = "python",
+    framework: Annotated[str | None, Field(description="That the code is made with.")] = None,
+    focus: Annotated[Literal["bugs", "speed", "style"], Field(description="What to look for.")] = "bugs",
     limit: Annotated[int, Field(ge=1, le=20, description="Most findings to report.")] = 5,
 ) -> list[Message]:
     """Review a piece of code."""
@@ -33,7 +33,11 @@ def review(
 
 @mcp.prompt
 def guide(language: str) -> list[Message]:
-    """Put the house rules for a language into the conversation."""
+    """Put the house rules for a language into the conversation.
+
+    Args:
+        language: python or typescript.
+    """
     if language not in GUIDES:
         raise ToolError(f"language: there are rules for {' and '.join(GUIDES)} only")
     rules = File(data=GUIDES[language], uri=f"guide://{language}", mime_type="text/plain")

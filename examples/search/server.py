@@ -48,7 +48,11 @@ class Search(Extension):
         return {"titles": found}
 
     async def search_books(self, query: Annotated[str, Field(min_length=1)]) -> list[str]:
-        """Search the catalog by title."""
+        """Search the catalog by title.
+
+        Args:
+            query: a part of the title, in any case.
+        """
         return _matching(query)
 
 

@@ -35,8 +35,8 @@ CLIMATE = {"Lisbon": (24.5, 15.0, Sky.CLEAR), "Bergen": (11.0, 6.5, Sky.RAIN), "
 
 @mcp.tool
 async def forecast(
-    city: str,
-    days: Annotated[int, Field(ge=1, le=14)] = 3,
+    city: Annotated[str, Field(description="Lisbon, Bergen or Vienna.")],
+    days: Annotated[int, Field(ge=1, le=14, description="How many.")] = 3,
     start: Annotated[date | None, Field(description="First day; default: today.")] = None,
 ) -> list[Day]:
     """Forecast the weather of a city, day by day."""
@@ -47,7 +47,11 @@ async def forecast(
 
 @mcp.tool
 async def extremes(cities: Annotated[set[str], Field(min_length=1)]) -> dict[str, float]:
-    """Tell the highest temperature of each city."""
+    """Tell the highest temperature of each city.
+
+    Args:
+        cities: some of Lisbon, Bergen and Vienna.
+    """
     return {city: _climate(city)[0] for city in sorted(cities)}
 
 
