@@ -16,7 +16,7 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import faults_calls, faults_connections, faults_end, faults_listen, faults_stdio, report
+from benchmarks import faults_calls, faults_connections, faults_end, faults_listen, faults_soak, faults_stdio, report
 from benchmarks.faults_base import Options, Row, keep_to_other_cores, raise_descriptor_limit
 
 _HEADER = ("measure", "figure", "goal", "holds")
@@ -48,6 +48,7 @@ MEASURES: dict[str, Callable[[Options], Iterator[Row]]] = {
     "stdio-cancel": faults_stdio.cancelled,
     "stdio-boom": faults_stdio.boom,
     "stdio-block": faults_stdio.block,
+    "soak": faults_soak.mixed,
 }
 
 

@@ -53,7 +53,7 @@ def _listen(notifications: dict[str, Any]) -> bytes:
     ).encode() + body
 
 
-def _open(
+def open_streams(
     server: HTTPServer, count: int, notifications: dict[str, Any] = _TOOLS, receive_buffer: int = 0
 ) -> list[socket.socket]:
     """Return the sockets of open, acknowledged streams."""
@@ -70,9 +70,9 @@ def streams(options: Options) -> Iterator[Row]:
     """1,000 idle streams and one change: memory, the time until all are reached, what is left when they have gone."""
     count = options.count(1000)
     with http_server() as server, server.connect() as good:
-        warm = _open(server, 100)
+        warm = open_streams(server, 100)
         before = server.rss()
-        socks = _open(server, count)
+        socks = open_streams(server, count)
         yield at_most("memory of a listen stream", (server.rss() - before) / count / 1024, 6, "KiB")
         times = [_reach(socks, good) for _ in range(5)]
         reached = sorted(milliseconds for milliseconds, _ in times)
@@ -92,7 +92,7 @@ def streams(options: Options) -> Iterator[Row]:
         close_all(warm)
         kept = server.rss()
         for _ in range(3):
-            close_all(_open(server, count))
+            close_all(open_streams(server, count))
             until(lambda: server.descriptors() <= server.first_descriptors + 1)
         yield at_most(f"3 times {count} streams leave: memory", (server.rss() - kept) / MB, 2, "MB")
 
@@ -129,8 +129,8 @@ def stalled(options: Options) -> Iterator[Row]:
     )
     for name, notifications, method, request in kinds:
         with http_server() as server, server.connect() as good:
-            lazy = _open(server, 20, notifications, receive_buffer=4096)
-            keen = _open(server, 20, notifications)
+            lazy = open_streams(server, 20, notifications, receive_buffer=4096)
+            keen = open_streams(server, 20, notifications)
             ask(good, post("change", count=1))
             before = server.rss()
             with ThreadPoolExecutor(1) as pool:
@@ -173,7 +173,7 @@ def terminated(options: Options) -> Iterator[Row]:
     )
     for name, others, goal in cases:
         with http_server(Settings(drain=_DRAIN)) as server:
-            socks = _open(server, 100) + [server.connect(octets) for octets in others]
+            socks = open_streams(server, 100) + [server.connect(octets) for octets in others]
             time.sleep(0.1)
             took = server.exit(server.signal())
             ended = sum(_rest(sock).endswith(_LAST_CHUNK) for sock in socks[:100])

@@ -27,7 +27,7 @@ import uvloop
 
 VERSION = "2026-07-28"
 TEXT = "hello"
-_FIRST_ID = 1_000_000_000  # ids of one width: every request has the same length, so that one head serves all
+FIRST_ID = 1_000_000_000  # ids of one width: every request has the same length, so that one head serves all
 _CPU_CLOCK = 2  # CPUCLOCK_SCHED of the kernel's clock ids
 _READ_SIZE = 256 * 1024
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
@@ -119,7 +119,7 @@ def head(port: int) -> bytes:
         f"MCP-Protocol-Version: {VERSION}",
         "Mcp-Method: tools/call",
         "Mcp-Name: echo",
-        f"Content-Length: {len(message(_FIRST_ID))}",
+        f"Content-Length: {len(message(FIRST_ID))}",
     )
     return "\r\n".join(("POST /mcp HTTP/1.1", *fields, "\r\n")).encode()
 
@@ -187,7 +187,7 @@ class Client(asyncio.Protocol):
         self._failed = failed
         self._echoes = job.echoes
         self._start = head(job.port) + _PREFIX
-        self._id = _FIRST_ID + number * 10_000_000
+        self._id = FIRST_ID + number * 10_000_000
         self._number = b""
         self._expected = b""
         self._sent = 0.0
@@ -278,7 +278,7 @@ async def _unless(failed: asyncio.Future[None], seconds: float) -> None:
 def _load_stdio(job: Job) -> Sample:
     meter = Meter(job)
     begin = _clock() + job.warm_up
-    next_id = _FIRST_ID
+    next_id = FIRST_ID
     sent: dict[bytes, float] = {}
     missing, rest, timed = job.window, b"", False
     while True:

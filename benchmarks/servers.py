@@ -79,7 +79,7 @@ class Server:
 
     def __init__(self, rival: Rival) -> None:
         self._rival = rival
-        self.port = _free_port()
+        self.port = free_port()
         piped = subprocess.PIPE if rival.transport == "stdio" else subprocess.DEVNULL
         started = time.perf_counter()
         self.process = subprocess.Popen(
@@ -196,7 +196,7 @@ def _environment() -> dict[str, str]:
     return {**kept, "PYTHONPATH": os.pathsep.join(paths)}
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port
