@@ -177,7 +177,7 @@ def test_run_inside_a_loop_names_the_other_method() -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=DEADLINE, env=environment()
     )
-    assert "run_async" in done.stderr.splitlines()[-1]
+    assert "run_async" in done.stderr.splitlines()[-2]
 
 
 @pytest.mark.parametrize(("name", "expected"), [("htpp", "did you mean 'http'"), ("sse", "'stdio', 'http'")])
@@ -187,7 +187,7 @@ def test_unknown_transport_is_told(name: str, expected: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=DEADLINE, env=environment()
     )
-    assert expected in done.stderr.splitlines()[-1]
+    assert expected in done.stderr.splitlines()[-2]
 
 
 def test_what_a_file_prints_while_it_is_loaded_never_reaches_the_protocol(tmp_path: Path) -> None:
@@ -220,8 +220,8 @@ def test_run_at_the_top_level_of_a_file_is_told(tmp_path: Path, command: list[st
         ("MCPServer('x').run('http', allowed_hosts='example.com')", "give a list"),
         ("MCPServer('x', lifespan=lambda server: None).run()", "@asynccontextmanager"),
         ("MCPServer('x', limits={'threads': 1})", "give Limits("),
-        ("MCPServer('x', version=1.0)", "are strings"),
-        ("MCPServer(42)", "are strings"),
+        ("MCPServer('x', version=1.0)", "version=1.0; give a string"),
+        ("MCPServer(42)", "name=42; give a string"),
         ("MCPServer('x', instructions=5)", "instructions=5: give a string"),
     ],
 )
@@ -235,7 +235,7 @@ def test_mistakes_in_options_end_in_a_line_that_helps(code: str, expected: str) 
         env=environment(),
         stdin=subprocess.DEVNULL,
     )
-    assert expected in done.stderr.splitlines()[-1]
+    assert expected in done.stderr.splitlines()[-2]
 
 
 def test_reader_of_a_call_that_leaves_is_no_mistake(server: Path) -> None:

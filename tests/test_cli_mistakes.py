@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from leanmcp.cli.faults import coded
 from tests.support.bad_http_server import CLOSE, MUTE, STREAM, Script, answer, bad_server, chunk, error, event, result
 from tests.support.processes import ROOT, http_server
 from tests.support.shell import leanmcp
@@ -53,6 +54,21 @@ LOCAL: list[tuple[list[str], int, str]] = [
         ["server.py"],
         2,
         "'server.py' is no command; did you mean `leanmcp run server.py` or `leanmcp list server.py`?",
+    ),
+    (
+        ["run", "server.py", "--http", "--allowed-host", "http://mcp.example.com"],
+        2,
+        "allowed host 'http://mcp.example.com': a host is a name alone, 'mcp.example.com'",
+    ),
+    (
+        ["run", "server.py", "--http", "--allowed-origin", "example.com"],
+        2,
+        "allowed origin 'example.com': an origin is a scheme and a name, 'https://example.com'",
+    ),
+    (
+        ["run", "server.py", "--http", "--reload", "--host", "http://localhost"],
+        2,
+        "host 'http://localhost': a host is a name alone, 'localhost'",
     ),
     (["--verison"], 2, "unknown option '--verison'; did you mean '--version'?; options of a command follow it"),
     (["call", "server.py", "add", "a=1", "--jsn"], 2, "unknown option '--jsn'; did you mean '--json'?"),
@@ -245,7 +261,7 @@ def test_mistake_is_told_in_a_line(folder: Path, words: list[str], code: int, sa
     filled = [word.replace("{python}", sys.executable) for word in words]
     done = leanmcp(*filled, cwd=folder)
     expected = said.replace("{folder}", str(folder)).replace("{python}", sys.executable)
-    assert (done.returncode, done.stdout, done.stderr) == (code, "", f"leanmcp: {expected}\n")
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", f"leanmcp: {coded(expected)}\n")
 
 
 def test_resource_that_is_not_there_is_told_with_the_reason(tmp_path: Path) -> None:
@@ -255,10 +271,10 @@ def test_resource_that_is_not_there_is_told_with_the_reason(tmp_path: Path) -> N
     (tmp_path / "lent.py").write_text(lent)
     (tmp_path / "bare.py").write_text("from leanmcp import MCPServer\nmcp = MCPServer('x')\n")
     done = leanmcp("read", "lent.py", "books://7", cwd=tmp_path)
-    expected = "leanmcp: no resource 'books://7' in lent.py (Resource not found: 'books://7': it is lent)\n"
+    expected = "leanmcp: no resource 'books://7' in lent.py (Resource not found: 'books://7': it is lent) [LM614]\n"
     assert (done.returncode, done.stderr) == (2, expected)
     done = leanmcp("read", "bare.py", "books://7", cwd=tmp_path)
-    expected = "leanmcp: no resource 'books://7' in bare.py: the server has no resources\n"
+    expected = "leanmcp: no resource 'books://7' in bare.py: the server has no resources [LM614]\n"
     assert (done.returncode, done.stderr) == (2, expected)
 
 
@@ -341,7 +357,7 @@ def test_server_that_fails_is_told_apart(scripts: list[Script], code: int, said:
         async with bad_server(*scripts) as bad:
             words = ("call", bad.url, "add", "--timeout", "0.5" if scripts == [[MUTE]] else "20")
             done = await asyncio.to_thread(leanmcp, *words)
-            expected = f"leanmcp: {said.replace('{url}', bad.url)}\n"
+            expected = f"leanmcp: {coded(said.replace('{url}', bad.url))}\n"
             assert (done.returncode, done.stdout, done.stderr) == (code, "", expected)
 
     asyncio.run(main())
@@ -356,7 +372,7 @@ def test_token_that_is_refused_is_told_apart_from_none() -> None:
             assert (done.returncode, done.stderr) == (
                 4,
                 f"leanmcp: {bad.url} answered 401 Unauthorized: the token that was sent is not, or no longer, "
-                "accepted. It says: (nothing)\n",
+                "accepted. It says: (nothing) [LM622]\n",
             )
             assert bad.requests[0].fields["authorization"] == "Bearer old"
 
@@ -371,7 +387,7 @@ def test_wrong_path_proposes_the_right_one() -> None:
         assert (done.returncode, done.stderr) == (
             3,
             f"leanmcp: {wrong} answered 404 Not Found: the server is there, MCP is not at this path; try {server.url}. "
-            "It says: Nothing is served at /mpc; the MCP endpoint is POST /mcp\n",
+            "It says: Nothing is served at /mpc; the MCP endpoint is POST /mcp [LM623]\n",
         )
         done = leanmcp("call", server.url, "fail", "why=x", "--mode", "legacy")
         assert done.returncode == 2
@@ -387,7 +403,7 @@ def test_lifespan_that_fails_is_told_with_its_place(tmp_path: Path) -> None:
         "mcp = MCPServer('x', lifespan=lifespan)\n"
     )
     done = leanmcp("list", file)
-    assert (done.returncode, done.stderr) == (2, f"leanmcp: {file}:7: RuntimeError: no database\n")
+    assert (done.returncode, done.stderr) == (2, f"leanmcp: {file}:7: RuntimeError: no database [LM610]\n")
 
 
 def test_standard_error_of_a_child_is_shown_once() -> None:
@@ -397,7 +413,7 @@ def test_standard_error_of_a_child_is_shown_once() -> None:
     assert done.returncode == 3
     assert done.stderr.splitlines()[0] == "\\x1b[31mmissing key"
     assert len(done.stderr.splitlines()) == 2
-    assert done.stderr.splitlines()[1].endswith("exited with code 3 before it had answered")
+    assert done.stderr.splitlines()[1].endswith("exited with code 3 before it had answered [LM626]")
 
 
 def test_help_names_the_exit_codes_and_every_kind_of_target() -> None:

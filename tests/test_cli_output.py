@@ -240,7 +240,7 @@ def test_empty_server_is_told(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == "bare has no tools, resources, templates, prompts\n"
     done = leanmcp("call", "server.py", "x", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (2, "leanmcp: no tool 'x' in server.py; it has no tools\n")
+    assert (done.returncode, done.stderr) == (2, "leanmcp: no tool 'x' in server.py; it has no tools [LM614]\n")
 
 
 @pytest.mark.parametrize(
@@ -327,7 +327,7 @@ def test_output_that_cannot_be_written_is_told(words: str) -> None:
     )
     command = f"{sys.executable} -m leanmcp {filled if words != '--help' else words}"
     for stream, code, said in (
-        (">/dev/full", 1, "leanmcp: the output cannot be written: No space left on device"),
+        (">/dev/full", 1, "leanmcp: the output cannot be written: No space left on device [LM618]"),
         (">&-", 0, ""),
         ("2>&-", 0, ""),
         ("<&-", 0, ""),
@@ -343,7 +343,8 @@ def test_readme_shows_what_happens(tmp_path: Path) -> None:
     """Ours: U29, README "Command line"."""
     readme = (ROOT / "README.md").read_text()
     (tmp_path / "server.py").write_text(re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)[0])
-    [session] = re.findall(r"^```console\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    sessions: list[str] = re.findall(r"^```console\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    [session] = [text for text in sessions if "leanmcp list" in text]
     commands = session.split("$ leanmcp ")[1:]
     assert len(commands) == 4
     for text in commands:

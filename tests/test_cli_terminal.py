@@ -250,9 +250,9 @@ def test_login_is_shown_and_remembered(tmp_path: Path) -> None:
             back = f"{w.issuer.asked[-1]['redirect_uri']}?{query}"
             assert await asyncio.to_thread(visit, back) == 200
             assert await asyncio.to_thread(terminal.finish) == 2
-            assert terminal.shown.endswith(f"leanmcp: no tool 'x' in {w.server.url}; it has no tools\n")
+            assert terminal.shown.endswith(f"leanmcp: no tool 'x' in {w.server.url}; it has no tools [LM614]\n")
             done = await asyncio.to_thread(lambda: leanmcp(*words, XDG_CONFIG_HOME=str(tmp_path)))
-            assert done.stderr == f"leanmcp: no tool 'x' in {w.server.url}; it has no tools\n"
+            assert done.stderr == f"leanmcp: no tool 'x' in {w.server.url}; it has no tools [LM614]\n"
             assert len(w.issuer.asked) == 1
 
     def log_in(words: tuple[str, ...]) -> tuple[Terminal, str]:

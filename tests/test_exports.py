@@ -171,6 +171,7 @@ PUBLIC = {
         "SubscriptionBus",
         "ToolsListChanged",
     },
+    "leanmcp.testing": {"serving"},
     "leanmcp.types": {
         "Annotations",
         "AudioContent",

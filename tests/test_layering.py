@@ -20,7 +20,8 @@ ALLOWED = {
     "client": {"base", "protocol", "schema"},
     "transports": {"base", "protocol"},
     "oauth": {"base", "client", "transports"},
-    "top": {"base", "protocol", "schema", "fields", "server", "client", "transports", "oauth"},
+    "checking": {"base", "protocol", "schema", "server", "client"},
+    "top": {"base", "protocol", "schema", "fields", "server", "client", "transports", "oauth", "checking"},
 }
 BASE = {
     "errors",
@@ -32,10 +33,15 @@ BASE = {
     "calls",
     "parameters",
     "mistyped",
+    "elsewhere",
+    "brief",
+    "frames",
+    "mistakes",
+    "explanations",
     "private_files",
 }
 FIELDS = {"fields", "constraints"}  # what users write into annotations
-PACKAGES = {"protocol", "schema", "server", "client", "transports", "oauth"}
+PACKAGES = {"protocol", "schema", "server", "client", "transports", "oauth", "checking"}
 
 REACH_UP = {("app.py", "leanmcp.run"), ("client.py", "leanmcp.connect"), ("client.py", "leanmcp.__version__")}
 

@@ -13,9 +13,13 @@ import msgspec
 import pytest
 
 import leanmcp
-from leanmcp import errors
+from leanmcp import checking, errors, explanations
+from leanmcp.cli import COMMANDS, command_parser
+from leanmcp.cli.installing_hosts import HOSTS
+from leanmcp.cli.migrating_names import DIFFERENCES
 from leanmcp.limits import DEFAULT_LIMITS
-from tests.support import rounds
+from leanmcp.listen import HTTPOptions
+from tests.support import documents, llms, rounds
 from tests.support.listening import listen, told
 from tests.support.processes import (
     DEADLINE,
@@ -33,7 +37,7 @@ from tests.support.spec import read
 from tests.support.wire import ask
 
 README = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+BLOCKS = [(found.language, found.text) for found in documents.blocks(README)]
 
 
 def blocks(language: str) -> list[str]:
@@ -45,6 +49,13 @@ def block(language: str, part: str) -> str:
     """Return the one code block that holds a text."""
     [found] = [text for text in blocks(language) if part in text]
     return found
+
+
+def section(heading: str) -> str:
+    """Return what stands below a heading, down to the next one of its rank."""
+    rank = heading.partition(" ")[0]
+    assert f"\n{heading}\n" in README
+    return re.split(rf"^#{{2,{len(rank)}}} ", README.partition(f"\n{heading}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def _block_with(text: str, tmp_path: Path) -> Path:
@@ -201,7 +212,7 @@ def test_client_script_calls_the_bookshop(tmp_path: Path) -> None:
         ("elicitation_callback=", "pack asks: Pack 2 boxes?\n1 of 2: packing\n2 of 2: packing\n2 boxes\n"),
         ("client.listen(", "21.5\n"),
         ("ClientGroup(", "['books.search', 'films.search']\n5 hits for dune\n{}\n"),
-        ("SyncClient(", "3\n"),
+        ("with SyncClient(mcp)", "3\n"),
     ],
 )
 def test_program_block_prints_what_it_says(tmp_path: Path, text: str, printed: str) -> None:
@@ -249,10 +260,13 @@ def test_every_example_has_a_row() -> None:
 
 
 def test_layout_is_the_tree() -> None:
-    """Ours: each path is there, and each package of the library is named."""
-    named = re.findall(r"`([\w./]+)`", README.partition("## Layout")[2])
-    assert [name for name in named if not (ROOT / name).exists()] == []
-    assert {f"leanmcp/{path.parent.name}" for path in (ROOT / "leanmcp").glob("*/__init__.py")} <= set(named)
+    """Ours: each path is there, and each package and module of the library is named."""
+    library = ROOT / "leanmcp"
+    named = re.findall(r"`([\w./]+)`", section("## Layout"))
+    assert [name for name in named if not (ROOT / name).exists() and not (library / name).exists()] == []
+    packages = {f"{path.parent.name}/" for path in library.glob("*/__init__.py")}
+    modules = {path.name for path in library.glob("[!_]*.py")}
+    assert packages | modules <= set(named)
 
 
 def test_first_server_is_called_by_the_command_below_it() -> None:
@@ -264,7 +278,7 @@ def test_first_server_is_called_by_the_command_below_it() -> None:
 
 def test_start_command_and_curl_work() -> None:
     """Ours: the first command's server answers the README's curl (U7)."""
-    start, curl = block("sh", "leanmcp run"), block("sh", "curl http")
+    start, curl = block("sh", "leanmcp run examples"), block("sh", "curl http")
     served = re.search(r"&& \.venv/bin/leanmcp run (\S+) --http$", start.strip())
     assert served is not None
     with http_server(served[1]) as process:
@@ -308,6 +322,85 @@ def test_limits_table_is_true() -> None:
     }
     assert shown == set(DEFAULT_LIMITS.__struct_fields__)
     assert "| `max_depth`, `max_elements` | 512, 1,000,000 |" in section
+
+
+@pytest.mark.parametrize("heading", ["## Test your server", "## Check a server", "## When something is wrong"])
+def test_section_does_what_it_says(heading: str, tmp_path: Path) -> None:
+    """Ours: U28, U29; its files are written, its commands typed, and what they print is compared."""
+    documents.Desk(tmp_path).follow(section(heading))
+
+
+def test_outline_leads_to_every_section() -> None:
+    """Ours: the list at the top, whose links are headings."""
+    outline = README.partition("\n## ")[0]
+    links = re.findall(r"\]\(#([\w-]+)\)", outline)
+    headings = [llms.anchor(found) for found in re.findall(r"^###? (.+)$", README, re.MULTILINE)]
+    assert sorted(links) == sorted(set(headings))
+
+
+def test_links_lead_somewhere() -> None:
+    """Ours: files of the repository, and headings."""
+    headings = {llms.anchor(found) for found in re.findall(r"^##+ (.+)$", README, re.MULTILINE)}
+    for target in re.findall(r"\]\(([^)\s]+)\)", README):
+        assert target.removeprefix("#") in headings if target.startswith("#") else (ROOT / target).exists(), target
+
+
+def test_differences_are_those_of_the_command() -> None:
+    """Ours: U30; the list of `leanmcp migrate --differences`."""
+    shown = section("## Moving from the official SDK").partition("`leanmcp migrate --differences`):\n\n")[2]
+    entries = [" ".join(entry.split()) for entry in re.split(r"^- ", shown, flags=re.MULTILINE)[1:]]
+    assert entries == list(DIFFERENCES)
+
+
+def test_commands_and_their_options_exist() -> None:
+    """Ours: every command line that the README shows, in blocks and in sentences; and each command is shown."""
+    typed = re.findall(r"`([^`]+)`", re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL))
+    typed += [line for name in ("sh", "console") for text in blocks(name) for line in text.splitlines()]
+    shown = [found for line in typed for found in re.findall(r"(?:^|/|\$ |\()leanmcp ([a-z]+)\b([^#;|>&]*)", line)]
+    for command, words in shown:
+        known = command_parser(command)[0].format_help()
+        for option in re.findall(r"(?<!\S)--[a-z][\w-]*", re.split(r" -- ", words)[0]):
+            assert re.search(rf"{option}\b", known), (command, option)
+    verbs = re.findall(r"`(\w+)`", section("## Command line").partition("```")[0])
+    assert {command for command, _ in shown} | set(verbs) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("part", ["leanmcp install", "leanmcp migrate"])
+def test_commands_that_write_files_succeed(part: str, tmp_path: Path) -> None:
+    """Ours: U29; in a home of their own, one after the other."""
+    desk = documents.Desk(tmp_path)
+    (desk.folder / "server.py").write_text(blocks("python")[0])
+    for name in ("src", "tests"):
+        (desk.folder / name).mkdir()
+        (desk.folder / name / "old.py").write_text("from mcp.server.fastmcp import FastMCP\n")
+    lines = [line.partition("  #")[0].rstrip() for line in block("sh", part).splitlines()]
+    desk.follow("".join(f"```console\n$ API_KEY=x {line} && echo done\n...\ndone\n```\n" for line in lines))
+    assert (desk.folder / "mcp.json").exists() == (part == "leanmcp install")
+    assert ("leanmcp" in (desk.folder / "src" / "old.py").read_text()) == (part == "leanmcp migrate")
+
+
+def test_hosts_are_those_of_the_command() -> None:
+    """Ours: with the file of a project where there is one."""
+    rows = re.findall(r"^\| `([\w-]+)` \| .+ \| `?([^|`]+)`? \| (\w+)", section("### Hosts"), re.MULTILINE)
+    assert [(name, project.strip(), url) for name, project, url in rows] == [
+        (name, host.project or "no", "no" if host.url is None else "yes") for name, host in HOSTS.items()
+    ]
+
+
+def test_codes_exist() -> None:
+    """Ours: U10; those that are named, and the groups of messages."""
+    pages = set(explanations.PAGES)
+    assert set(re.findall(r"\bLM\d{3}\b", README)) <= pages
+    assert set(re.findall(r"\bLC\d{3}\b", README)) <= {rule.id for rule in checking.RULES}
+    assert set(re.findall(r"\bLM\d(?= )", section("## When something is wrong"))) == {code[:3] for code in pages}
+
+
+def test_what_is_not_supported_is_not_there() -> None:
+    """Ours: the section is mended when one of these comes."""
+    assert not {"inspect", "serve"} & COMMANDS.keys()
+    for name in ("streamable_http_app", "asgi", "custom_route", "authorize"):
+        assert not hasattr(leanmcp.MCPServer, name)
+    assert not {"workers", "auth"} & set(HTTPOptions.__struct_fields__)
 
 
 def test_readme_and_changelog_know_the_version() -> None:

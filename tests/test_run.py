@@ -33,6 +33,7 @@ mcp = MCPServer("counting", lifespan=lifespan)
 
 @mcp.tool
 async def value(ctx: Context[int]) -> int:
+    "Return the value."
     return ctx.lifespan
 """
 
@@ -47,7 +48,8 @@ sys.exit(main(sys.argv[1:]))
 def test_start_prints_one_line(tmp_path: Path) -> None:
     """Ours: U6."""
     file = tmp_path / "server.py"
-    file.write_text("from leanmcp import MCPServer\nmcp = MCPServer('demo')\n@mcp.tool\ndef f() -> int: return 1\n")
+    source = "from leanmcp import MCPServer\nmcp = MCPServer('demo')\n@mcp.tool\ndef f() -> int: 'doc'; return 1\n"
+    file.write_text(source)
     with http_server(file) as process:
         assert process.started == f'leanmcp 0.1.0 "demo" 1 tool http://127.0.0.1:{process.port}/mcp (Ctrl-C stops)\n'
         process.process.send_signal(signal.SIGTERM)
@@ -65,9 +67,12 @@ def test_lifespan_is_entered_once_for_a_process_on_http(tmp_path: Path) -> None:
     """Ours: FIELD row 6."""
     file = tmp_path / "server.py"
     file.write_text(COUNTING)
-    with http_server(file) as process, socket.create_connection(("127.0.0.1", process.port), DEADLINE) as client:
+    with (
+        http_server(file) as process,
+        socket.create_connection(("127.0.0.1", process.port), DEADLINE) as client,
+        client.makefile("rb") as stream,
+    ):
         assert process.started.startswith("entered\n")
-        stream = client.makefile("rb")
         for number in range(100):
             client.sendall(http(call("value", {}, number)))
             assert b"200 OK" in stream.readline()
@@ -102,9 +107,10 @@ def test_both_transports_work_on_asyncios_own_loop() -> None:
     try:
         assert process.stderr is not None
         port = int(process.stderr.readline().split(b"127.0.0.1:")[1].split(b"/")[0])
-        with socket.create_connection(("127.0.0.1", port), DEADLINE) as client:
+        address = ("127.0.0.1", port)
+        with socket.create_connection(address, DEADLINE) as client, client.makefile("rb") as stream:
             client.sendall(http(call("add", {"a": 1, "b": 2}), connection="close"))
-            answer = client.makefile("rb").read()
+            answer = stream.read()
         assert b'"structuredContent":{"result":3}' in answer
         process.send_signal(signal.SIGTERM)
         assert process.wait(DEADLINE) == 0

@@ -172,6 +172,8 @@ def test_cors_may_name_origins(mcp: MCPServer, capfd: pytest.CaptureFixture[str]
         ({"host": "[2001:db8::1]:8000"}, {"allowed_hosts": ["[2001:db8::1]"]}, 200),
         ({"host": "mcp.example", "origin": "https://app.example"}, {"allowed_hosts": ["mcp.example"]}, 403),
         ({"origin": "https://app.example"}, {"allowed_origins": ["https://app.example"]}, 200),
+        ({"origin": "https://app.example"}, {"allowed_origins": iter(["https://app.example/"])}, 200),
+        ({"origin": "https://app.example"}, {"allowed_origins": ["*"], "allowed_hosts": iter(["*"])}, 200),
         ({"origin": "https://app.example:444"}, {"allowed_origins": ["https://app.example"]}, 403),
         ({"origin": "http://app.example"}, {"allowed_origins": ["https://app.example"]}, 403),
         ({"origin": "https://app.example.evil.example"}, {"allowed_origins": ["https://app.example"]}, 403),

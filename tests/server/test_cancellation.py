@@ -47,11 +47,12 @@ def test_a_cancellation_reaches_the_tool_at_once_and_its_clean_up_may_await() ->
     async def conversation(lines: Lines) -> None:
         lines.send(call("work"))
         await soon(entered)
-        started = time.monotonic()
         lines.send(cancelled())
+        turns = 0
         while not seen:
+            turns += 1
             await asyncio.sleep(0)
-        assert time.monotonic() - started < 0.1
+        assert turns <= 2
         await lines.idle()
         assert seen == ["cancelled", "clean"]
         assert lines.messages == []
@@ -183,22 +184,22 @@ def test_a_thousand_calls_are_cancelled_at_once(caplog: pytest.LogCaptureFixture
 def test_the_wait_for_a_thread_can_be_cancelled() -> None:
     """Ours: the call ends at once, the thread sees `ctx.cancelled`; its result is dropped."""
     mcp = server()
-    entered, ended = threading.Event(), threading.Event()
+    entered, over, ended = threading.Event(), threading.Event(), threading.Event()
 
     @mcp.tool
     def work(ctx: Ctx) -> str:
         entered.set()
-        while not ctx.cancelled:
-            time.sleep(0.001)
+        assert over.wait(DEADLINE)
+        assert ctx.cancelled
         ended.set()
         return "late"
 
     async def conversation(lines: Lines) -> None:
         lines.send(call("work"))
         await asyncio.to_thread(entered.wait, DEADLINE)
-        started = time.monotonic()
         await lines.send(cancelled()).idle()
-        assert time.monotonic() - started < 1
+        assert not ended.is_set()
+        over.set()
         assert await asyncio.to_thread(ended.wait, DEADLINE)
         assert lines.messages == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -10,10 +11,7 @@ import pytest
 from leanmcp import Limits, MCPError, MCPServer, ToolError
 from leanmcp.server import completion as module
 from leanmcp.server.completion import Bucket
-from leanmcp.types import (
-    Completion,
-    InputRequiredResult,
-)
+from leanmcp.types import Completion, CompletionArgument, InputRequiredResult
 from tests.support.completing import Result, Size, complete, shop, values
 from tests.support.prompting import ask, refusal
 
@@ -165,7 +163,7 @@ def test_a_bucket_fills_with_time() -> None:
             ("ordr", "item"),
             lambda: ["a"],
             ValueError,
-            "Unknown prompt: 'ordr'; did you mean 'order'.; register it before",
+            "Unknown prompt: 'ordr'; did you mean 'order'.",
         ),
         (
             ("order", "itm"),
@@ -185,6 +183,49 @@ def test_a_mistake_is_told_at_registration(arguments: Any, function: Any, error:
     """Ours: the text names what is wrong and what there is."""
     with pytest.raises(error, match=text):
         shop().completion(*arguments)(function)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, True, "5", float("inf")])
+def test_a_timeout_that_is_none_is_told_at_registration(timeout: Any) -> None:
+    """Ours: as for tools, prompts and resources."""
+    with pytest.raises(ValueError, match=r"timeout=.*: give a positive number, or None for no limit"):
+        shop().completion("order", "item", timeout=timeout)(lambda: ["a"])
+    with pytest.raises(ValueError, match="give a positive number"):
+        shop().completion(timeout=timeout)(lambda ref, argument, context: None)
+
+
+async def never(value: str) -> list[str]:
+    await asyncio.Event().wait()
+    raise AssertionError(value)
+
+
+async def never_ending(value: str) -> AsyncIterator[str]:
+    yield value
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize(
+    "completer",
+    [never, never_ending, lambda value: never(value), lambda value: never_ending(value)],
+    ids=["awaited", "generated", "wrapped", "wrapped generator"],
+)
+def test_a_completion_ends_at_its_timeout(completer: Any) -> None:
+    """Ours: as for tools, prompts and resources; what a plain wrapper returns has no more time."""
+    mcp = shop()
+    mcp.completion("order", "item", timeout=0.01)(completer)
+    text = refusal(complete(mcp, "item"), -32603)
+    assert text == "Completion 'order:item' did not finish within 0.01 seconds"
+
+
+def test_a_handler_ends_at_its_timeout() -> None:
+    """Ours: the one for everything, too."""
+    mcp = shop()
+
+    async def handler(ref: Any, argument: CompletionArgument, context: Any) -> list[str]:
+        return await never(argument.value)
+
+    mcp.completion(timeout=0.01)(handler)
+    assert refusal(complete(mcp, "item"), -32603) == "Completion 'handler' did not finish within 0.01 seconds"
 
 
 def test_members_of_a_retry_mean_nothing() -> None:

@@ -6,13 +6,14 @@ import asyncio
 import contextvars
 import threading
 import time
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from leanmcp import Field, MCPError, MCPServer, Model, ToolError
+from leanmcp import Field, File, Image, MCPError, MCPServer, Model, ToolError
 from leanmcp.types import CallToolResult, TextContent
 from tests.support.processes import DEADLINE
 from tests.support.spec import request
@@ -142,10 +143,40 @@ def test_a_raw_value_neither_splits_nor_breaks_the_message() -> None:
         assert call(whole, CallToolResult)["isError"] is True
 
 
+class Half(msgspec.Struct):
+    part: msgspec.Raw
+
+
+@pytest.mark.parametrize("raw", [b'{"a":', b"NaN", b"", b'"\xff"', b"1}", b"{bad"])
+@pytest.mark.parametrize(
+    ("make", "path"),
+    [
+        (lambda bad: {"v": [{"w": bad}]}, "v[0].w"),
+        (lambda bad: Half(bad), "part"),
+        (lambda bad: [TextContent(text="x"), {"v": bad}], "v"),
+        (lambda bad: TextContent(text="x", meta={"v": bad}), "_meta.v"),
+        (lambda bad: Image(data=b"x", meta={"v": bad}), "_meta.v"),
+        (lambda bad: File(data="x", name="a", meta={"v": bad}), "_meta.v"),
+        (lambda bad: CallToolResult(content=[], meta={"v": bad}), "v"),
+        (lambda bad: CallToolResult(content=[{"v": bad}]), "v"),  # type: ignore[list-item]
+    ],
+    ids=["dict", "struct", "mixed", "block", "image", "file", "meta", "content"],
+)
+def test_a_raw_value_that_is_no_json_is_told_wherever_it_stands(
+    make: Callable[[msgspec.Raw], Any], path: str, raw: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Spec: basic/index, "Messages": a response is JSON; policy P4: told to the model and to the log."""
+    answer = call(make(msgspec.Raw(raw)))
+    assert answer["isError"] is True
+    assert f"the result has no JSON form at {path}: this msgspec.Raw is no JSON: " in text(answer)
+    assert "this msgspec.Raw is no JSON" in caplog.text
+
+
 def test_nan_in_what_a_block_carries_is_an_error() -> None:
     """Ours: policy P4; never a silent null."""
-    block = TextContent(text="x", meta={"v": [1.0, float("inf")]})
-    assert "at _meta.v[1]: inf is no JSON number" in text(call([block]))
+    meta = {"v": [1.0, float("inf")]}
+    for block in (TextContent(text="x", meta=meta), Image(data=b"x", meta=meta), File(data="x", name="a", meta=meta)):
+        assert "at _meta.v[1]: inf is no JSON number" in text(call([block]))
 
 
 @pytest.mark.parametrize("error", [lambda: ToolError(Mute()), lambda: MCPError("one", 5)])  # type: ignore[arg-type]

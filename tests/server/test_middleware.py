@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from leanmcp import MCPError, MCPServer, ToolError
-from leanmcp.server import CallNext, Middleware, Outcome, Request
+from leanmcp.server import CacheHint, CallNext, Middleware, Outcome, Request
 from leanmcp.types import CallToolResult, InputRequiredResult, TextContent
 from tests.support.lines import Lines, run, text_of
 from tests.support.middleware import Log, answering, ask, make
@@ -265,6 +265,69 @@ def test_a_result_may_be_changed_on_its_way_out() -> None:
     plain = ask(make(), request("tools/list"))["result"]
     assert [tool["name"] for tool in changed["tools"]] == ["echo", "fails"]
     assert {**changed, "tools": []} == {**plain, "tools": []}
+
+
+def admin(request: Request) -> bool:
+    """Return whether the caller says so in its `_meta`."""
+    return bool(request.params["_meta"].get("com.example/role") == "admin")
+
+
+async def hide_from_others(request: Request, call_next: CallNext) -> Any:
+    """Leave out what only an admin may see."""
+    outcome = await call_next(request)
+    if request.method not in ("tools/list", "resources/read") or admin(request):
+        return outcome
+    result = outcome.result
+    assert "cacheScope" not in result
+    return {**result, **{name: [] for name in ("tools", "contents") if name in result}}
+
+
+def as_admin(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a request of an admin."""
+    params = message["params"]
+    return {**message, "params": {**params, "_meta": {**params["_meta"], "com.example/role": "admin"}}}
+
+
+@pytest.mark.parametrize(
+    ("method", "params"), [("tools/list", {}), ("resources/read", {"uri": "text://a"})], ids=["list", "read"]
+)
+def test_what_is_changed_for_some_callers_is_private_for_all(
+    method: str, params: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Spec: server/utilities/caching, "Choosing a Cache Scope" (filtered results) and "Interaction with Pagination"."""
+    hint = CacheHint(60_000, "public")
+    mcp = make(hide_from_others, cache_hints={method: hint, "prompts/list": hint})
+    message = request(method, params)
+
+    def hint_of(message: dict[str, Any]) -> tuple[int, str]:
+        result = ask(mcp, message)["result"]
+        assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "around"
+        return result["ttlMs"], result["cacheScope"]
+
+    assert hint_of(message) == (60_000, "private")
+    assert not caplog.records
+    assert hint_of(as_admin(message)) == (60_000, "private")
+    assert hint_of(as_admin(message)) == (60_000, "private")
+    [record] = caplog.records
+    assert record.getMessage().startswith(f"middleware changes some answers of {method}, whose cache hint says public")
+    assert hint_of(request("prompts/list")) == (60_000, "public")
+
+
+def test_middleware_that_changes_nothing_leaves_the_hint_alone() -> None:
+    """Ours: whether an answer depends on the caller is told by its being changed."""
+    mcp = make(hide_from_others, cache_hints={"tools/list": CacheHint(60_000, "public")})
+    assert ask(mcp, as_admin(request("tools/list")))["result"]["cacheScope"] == "public"
+
+
+def test_a_changed_list_may_be_called_public() -> None:
+    """Ours: where every caller gets the same change."""
+
+    async def shorten(request: Request, call_next: CallNext) -> Any:
+        return {**(await call_next(request)).result, "tools": [], "cacheScope": "public"}
+
+    mcp = make(shorten, cache_hints={"tools/list": CacheHint(5, "private")})
+    result = ask(mcp, request("tools/list"))["result"]
+    assert (result["tools"], result["ttlMs"], result["cacheScope"]) == ([], 5, "public")
 
 
 def test_a_call_tool_result_is_a_whole_result() -> None:

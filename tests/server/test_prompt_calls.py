@@ -87,7 +87,7 @@ def test_an_unexpected_exception_leaks_nothing(caplog: pytest.LogCaptureFixture)
         text = refusal(get(mcp, "broken"), -32603)
     [record] = caplog.records
     assert record.getMessage().startswith("prompt broken failed [")
-    log_id = record.getMessage().partition("[")[2].rstrip("]")
+    log_id = record.getMessage().partition("[")[2].partition("]")[0]
     assert text == f"Prompt 'broken' failed unexpectedly; the server's log has the details under id {log_id}"
     assert SECRET in caplog.text
     assert SECRET not in text

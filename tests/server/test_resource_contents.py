@@ -144,6 +144,9 @@ def test_a_whole_result_says_more() -> None:
         ("\ud800", "lone surrogate"),
         ({"a": float("nan")}, "Resource 'data://x': the result has no JSON form at a: nan is no JSON number"),
         (object(), "Resource 'data://x': the result has no JSON form"),
+        ({"a": msgspec.Raw(b"{")}, "Resource 'data://x': the result has no JSON form at a: this msgspec.Raw is no JS"),
+        (TextResourceContents(uri=URI, text="t", meta={"m": msgspec.Raw(b"[")}), "at _meta.m: this msgspec.Raw is no"),
+        (Image(data=b"x", meta={"m": msgspec.Raw(b"[")}), "at _meta.m: this msgspec.Raw is no JSON"),
     ],
 )
 def test_what_cannot_be_sent_is_an_error_for_its_author(

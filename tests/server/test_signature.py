@@ -235,8 +235,8 @@ def test_two_contexts_and_a_positional_only_one_are_refused() -> None:
 # Defaults ------------------------------------------------------------------------
 
 
-def test_the_very_default_object_is_used() -> None:
-    """Ours: Python semantics, mutable defaults included."""
+def test_each_call_gets_the_default_and_containers_of_its_own() -> None:
+    """Ours: Python semantics, but that lists, dicts and sets are copied: what one call puts in is not for the next."""
     shared: dict[str, Any] = {"a": [1]}
     marker = object()
 
@@ -244,7 +244,9 @@ def test_the_very_default_object_is_used() -> None:
 
     signature = of(tool)
     got = call(signature, {})
-    assert got["a"] is shared
+    assert got["a"] == shared
+    assert got["a"] is not shared
+    assert got["a"]["a"] is not shared["a"]
     assert got["b"] is marker
     assert got["c"] is Colour.RED
     properties = signature.input_schema["properties"]

@@ -215,7 +215,8 @@ def test_a_value_of_the_type_can_be_the_default(kind: str) -> None:
     schema = next(iter(mcp.tools)).entry.input_schema
     Draft202012Validator(schema).validate({"value": schema["properties"]["value"]["default"]})
     assert not invoke(mcp, "take", {})["isError"]
-    assert received[0] is expected
+    assert received[0] == expected
+    assert (received[0] is expected) is (type(expected) not in (list, dict, set)), "containers are copied"
 
 
 @pytest.mark.parametrize(

@@ -120,9 +120,9 @@ class Scripted:
         return encode({"jsonrpc": "2.0", "id": request.id, "result": result})
 
     def client(self, **options: Any) -> Client:
-        """Return a client of this, which takes the headers for the caller's credentials."""
+        """Return a client of this, which takes `headers` and `auth` for the caller's credentials."""
         if self.has_headers:
-            self.cache_key = self.where, (repr(options.get("headers")), options.get("auth"))
+            self.cache_key = self.where, (repr(options.pop("headers", None)), options.pop("auth", None))
         return Client(self, **options)
 
     def notify(self, method: str, params: dict[str, Any], request: int = -1) -> None:

@@ -109,7 +109,6 @@ def clients(records: list[dict[str, Any]]) -> Client:
         capabilities={"extensions": {"com.example/counting": {}}},
         notification_callback=lambda method, params: None,
         cache=ResponseCache(max_entries=10),
-        headers={"X-User": "anna"},
         raise_exceptions=True,
         client_info=Implementation(name="user", version="1"),
         on_call=on_call,
@@ -179,7 +178,7 @@ async def groups(other: MCPServer) -> list[str]:
 async def failures() -> list[str]:
     found = []
     try:
-        async with Client("http://127.0.0.1:9/mcp") as client:
+        async with Client("http://127.0.0.1:9/mcp", headers={"X-User": "anna"}) as client:
             await client.call_tool("x", raise_on_error=True)
     except CannotConnect as error:
         found.append(f"{error.where} {error.status}")

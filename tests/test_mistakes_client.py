@@ -1,0 +1,463 @@
+"""Mistakes of those who write a client: each one raises one exception, word for word, with a page about it."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import functools
+import pickle
+from collections.abc import Callable, Iterable
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+
+from leanmcp import Client, ClientGroup, MCPServer, StdioServerParameters, SyncClient
+from leanmcp.explanations import PAGES
+from leanmcp.types import CallToolResult, TextContent
+from tests.support.mistakes import FOREIGN, codes_of, run_program
+
+WAIT = 10.0
+Use = Callable[[Any], Any]
+KINDS = "give an MCPServer, a URL, StdioServerParameters or 'unix:/path'"
+
+
+def _server() -> MCPServer:
+    mcp = MCPServer("demo")
+
+    @mcp.tool
+    async def add(a: int, b: int = 1) -> int:
+        """Add."""
+        return a + b
+
+    return mcp
+
+
+async def _unentered(client: Client) -> None:
+    await client.call_tool("add", {"a": 1})
+
+
+async def _left(client: Client) -> None:
+    async with client:
+        pass
+    await client.list_tools()
+
+
+async def _twice(client: Client) -> None:
+    async with client, client:
+        pass
+
+
+def _inside(use: Use) -> Use:
+    async def entered(client: Client) -> None:
+        async with client:
+            await use(client)
+
+    return entered
+
+
+def _connecting(target: Any) -> Use:
+    async def connect(_: Client) -> None:
+        async with Client(target):
+            pass
+
+    return connect
+
+
+def _made(**options: Any) -> Use:
+    async def make(_: Client) -> None:
+        Client(MCPServer("x"), **options)
+
+    return make
+
+
+def _connecting_to(make: Callable[[], Any]) -> Use:
+    async def connect(_: Client) -> None:
+        async with Client(make()):
+            pass
+
+    return connect
+
+
+def _result(use: Use) -> Use:
+    async def called(client: Client) -> None:
+        async with client:
+            use(await client.call_tool("add", {"a": 1}))
+
+    return called
+
+
+async def _awaited(client: Any) -> None:
+    await client
+
+
+async def _async_loop(client: Any) -> None:
+    async for _ in await client.list_tools():
+        pass
+
+
+async def one_value(params: Any) -> None:
+    """Stand for a callback that forgot a parameter."""
+
+
+def tool() -> None:
+    """Stand for a function that is given instead of a name."""
+
+
+NOT_CONNECTED = "the client is not connected; use it as `async with Client(...) as client`"
+PARAMETERS: Any = StdioServerParameters
+GROUP: Any = ClientGroup
+SYNC: Any = SyncClient
+NO_DICT = "CallToolResult is no dict and no list: "
+MISTAKES: list[tuple[str, Use, type[Exception], str]] = [
+    ("LM701", _unentered, RuntimeError, NOT_CONNECTED),
+    ("LM701", _left, RuntimeError, NOT_CONNECTED),
+    (
+        "LM702",
+        _twice,
+        RuntimeError,
+        "this client is connected already; make another one, or leave the block first",
+    ),
+    ("LM703", _connecting(3), TypeError, f"Client(3): {KINDS}"),
+    ("LM703", _connecting(MCPServer), TypeError, f"Client(<type>): {KINDS}"),
+    (
+        "LM703",
+        _connecting("server.py"),
+        TypeError,
+        "Client('server.py'): a URL is expected of a text; to start a server, give "
+        "StdioServerParameters(command='python', args=['server.py'])",
+    ),
+    (
+        "LM611",
+        _connecting("localhost:8000"),
+        ValueError,
+        "'localhost:8000' is no URL; did you mean 'http://localhost:8000/mcp'?",
+    ),
+    ("LM203", _made(timeout=3), TypeError, "Client: unknown option 'timeout'; did you mean 'read_timeout_seconds'?"),
+    ("LM203", _made(heders={}), TypeError, "Client: unknown option 'heders'; did you mean 'headers'?"),
+    ("LM203", _made(zzz=1), TypeError, "Client: unknown option 'zzz'"),
+    (
+        "LM705",
+        _made(read_timeout_seconds="3"),
+        ValueError,
+        "read_timeout_seconds='3': give seconds, or None for no limit",
+    ),
+    (
+        "LM706",
+        _made(headers={"x": "y"}),
+        TypeError,
+        "Client(<MCPServer>, headers=...): a server in this process is reached without HTTP; leave it out",
+    ),
+    (
+        "LM709",
+        _inside(lambda client: client.call_tool("add", [1, 2])),
+        TypeError,
+        "call_tool('add'): arguments=[1, 2]: give a dict, such as {'name': value}",
+    ),
+    (
+        "LM709",
+        _inside(lambda client: client.call_tool("add", '{"a": 1}')),
+        TypeError,
+        "call_tool('add'): arguments='{\"a\": 1}': give a dict, such as {'name': value}",
+    ),
+    (
+        "LM709",
+        _inside(lambda client: client.call_tool("add", {"a": object(), "b": 1})),
+        TypeError,
+        "call_tool('add'): arguments that have no JSON form: 'a' (object)",
+    ),
+    (
+        "LM709",
+        _inside(lambda client: client.call_tool(3)),
+        TypeError,
+        "call_tool(3): give the name of the tool, a text",
+    ),
+    (
+        "LM203",
+        _inside(lambda client: client.call_tool("add", a=1, b=2)),
+        TypeError,
+        "call_tool: unknown option 'a'; arguments are one dict behind the name: {'a': ..., 'b': ...}",
+    ),
+    (
+        "LM203",
+        _inside(lambda client: client.call_tool("add", timeout=3)),
+        TypeError,
+        "call_tool: unknown option 'timeout'; did you mean 'read_timeout_seconds'?",
+    ),
+    (
+        "LM203",
+        _inside(lambda client: client.call_tool("add", argument={"a": 1})),
+        TypeError,
+        "call_tool: unknown option 'argument'; did you mean 'arguments'?",
+    ),
+    (
+        "LM203",
+        _inside(lambda client: client.get_prompt("greet", who="Anna")),
+        TypeError,
+        "get_prompt: unknown option 'who'; arguments are one dict behind the name: {'who': ...}",
+    ),
+    (
+        "LM203",
+        _inside(lambda client: client.read_resource("a://b", x=1)),
+        TypeError,
+        "read_resource: unknown option 'x'",
+    ),
+    (
+        "LM203",
+        _connecting_to(lambda: PARAMETERS(comand="x")),
+        TypeError,
+        "StdioServerParameters: unknown option 'comand'; did you mean 'command'?",
+    ),
+    (
+        "LM703",
+        _connecting({"mcpServers": {"films": {"command": "python"}}}),
+        TypeError,
+        "Client(<dict>): several servers are a ClientGroup, by label: ClientGroup({'books': "
+        "'https://books.example.com/mcp', 'films': StdioServerParameters(command='python', args=['films.py'])})",
+    ),
+    (
+        "LM703",
+        _connecting({"command": "python", "env": {"KEY": "secret"}}),
+        TypeError,
+        "Client(<dict>): to start a server, give StdioServerParameters(command=..., args=[...], env={...})",
+    ),
+    (
+        "LM703",
+        _connecting({"url": "https://example.com/mcp"}),
+        TypeError,
+        "Client(<dict>): a URL is expected, not settings with one: Client(url, headers={...})",
+    ),
+    (
+        "LM704",
+        _connecting_to(lambda: PARAMETERS("python server.py")),
+        TypeError,
+        "StdioServerParameters: write StdioServerParameters.from_command('python server.py')",
+    ),
+    (
+        "LM704",
+        _connecting_to(lambda: PARAMETERS("python", ["server.py", "-v"])),
+        TypeError,
+        "StdioServerParameters: name the values: command='python', args=['server.py', '-v']",
+    ),
+    (
+        "LM704",
+        _connecting_to(lambda: PARAMETERS(["python", "server.py"])),
+        TypeError,
+        "StdioServerParameters: name the values: command='python', args=['server.py']",
+    ),
+    (
+        "LM704",
+        _connecting_to(lambda: PARAMETERS([])),
+        TypeError,
+        "StdioServerParameters: name the values: command='python', args=['server.py']",
+    ),
+    (
+        "LM705",
+        _made(elicitation_callback=one_value),
+        TypeError,
+        "elicitation_callback=one_value(params): give a function: `async def answer(context, params) -> ElicitResult`",
+    ),
+    (
+        "LM705",
+        _made(input_callbacks={"roots/list": one_value}),
+        TypeError,
+        "input_callbacks['roots/list']=one_value(params): give a function: `async def answer(context, params)`",
+    ),
+    (
+        "LM705",
+        _made(on_call=one_value),
+        TypeError,
+        "on_call=one_value(params): give a function: `def on_call(tool, arguments)`, which returns True, False or a "
+        "dict",
+    ),
+    (
+        "LM705",
+        _made(notification_callback=one_value),
+        TypeError,
+        "notification_callback=one_value(params): give a function: `def told(method, params)`",
+    ),
+    (
+        "LM707",
+        _awaited,
+        TypeError,
+        "a client is entered, not awaited: use `async with Client(...) as client`",
+    ),
+    (
+        "LM708",
+        _inside(_async_loop),
+        TypeError,
+        "a ListToolsResult is one page: `for entry in page.tools`; for all, `async for` over `tools()`",
+    ),
+    ("LM711", _result(lambda result: result["content"]), TypeError, f"{NO_DICT}write `.content`"),
+    ("LM711", _result(lambda result: result["structuredContent"]), TypeError, f"{NO_DICT}write `.structured_content`"),
+    ("LM711", _result(lambda result: result["is_error"]), TypeError, f"{NO_DICT}write `.is_error`"),
+    ("LM711", _result(lambda result: result[0]), TypeError, f"{NO_DICT}its list is `.content`"),
+    (
+        "LM711",
+        _result(lambda result: result["total"]),
+        TypeError,
+        f"{NO_DICT}what the tool returned is `.structured_content`, or the result of call_tool(..., type=dict)",
+    ),
+    (
+        "LM711",
+        _result(lambda result: result.content[0]["text"]),
+        TypeError,
+        "TextContent is no dict and no list: write `.text`",
+    ),
+    (
+        "LM711",
+        _result(lambda result: result.content[0]["txt"]),
+        TypeError,
+        "TextContent is no dict and no list: it has annotations, meta, text",
+    ),
+    (
+        "LM711",
+        _result(lambda result: result.text),
+        AttributeError,
+        "CallToolResult has no 'text'; `result.content` is a list: `result.content[0].text`; the value: "
+        "call_tool(..., type=str)",
+    ),
+    (
+        "LM711",
+        _result(lambda result: result.data),
+        AttributeError,
+        "CallToolResult has no 'data'; the value is `result.structured_content`, or the result of "
+        "call_tool(..., type=...)",
+    ),
+    (
+        "LM712",
+        _inside(lambda client: client.connect()),
+        AttributeError,
+        "Client has no 'connect'; it connects when its block is entered: `async with Client(...) as client`",
+    ),
+    (
+        "LM712",
+        _inside(lambda client: client.session.list_tools()),
+        AttributeError,
+        "Client has no 'session'; its methods are the client's own, as in `await client.call_tool(...)`",
+    ),
+    ("LM519", _inside(lambda client: client.call_tool("ad", {})), Exception, "Unknown tool: 'ad'; did you mean 'add'?"),
+    (
+        "LM620",
+        _connecting("http://127.0.0.1:1/mcp"),
+        Exception,
+        "Cannot connect to http://127.0.0.1:1/mcp: connection refused, nobody listens on port 1; start the server or "
+        "correct the address",
+    ),
+    (
+        "LM627",
+        _connecting(StdioServerParameters(command="no-such-program-here")),
+        Exception,
+        "no-such-program-here cannot be started: there is no program 'no-such-program-here' in PATH; give its whole "
+        "path",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("code", "use", "kind", "text"), MISTAKES, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_a_mistake_raises_one_exception_with_a_page(code: str, use: Use, kind: type[Exception], text: str) -> None:
+    """Ours: goals U9, U10, U13; never an exception group."""
+
+    async def main() -> None:
+        async with asyncio.timeout(WAIT):
+            await use(Client(_server()))
+
+    with pytest.raises(kind) as caught:
+        asyncio.run(main())
+    assert not isinstance(caught.value, BaseExceptionGroup)
+    assert str(caught.value) == text
+    assert codes_of(text) == [code]
+    assert not FOREIGN.sub("", text).count("msgspec")
+
+
+def test_a_function_in_place_of_a_name_is_taken_for_its_name() -> None:
+    """Ours: with what was meant."""
+
+    async def main() -> None:
+        async with Client(_server()) as client:
+            wrong: Any = tool
+            await client.call_tool(wrong)
+
+    with pytest.raises(TypeError) as caught:
+        asyncio.run(main())
+    assert str(caught.value).endswith(">): give the name of the tool, a text; did you mean 'tool'?")
+
+
+def test_the_other_client_says_the_same() -> None:
+    """Ours: SyncClient has the options of Client."""
+    with pytest.raises(TypeError) as caught:
+        SyncClient(_server(), timeout=3)
+    assert "unknown option 'timeout'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("use", "text"),
+    [
+        (lambda: SyncClient(_server(), on_call=one_value), "on_call=one_value(params): give a function: "),
+        (lambda: SyncClient(_server(), elicitation_callback=lambda: None), "elicitation_callback=<lambda>(): give a "),
+        (lambda: SYNC(_server()).connect(), "SyncClient has no 'connect'; it connects when its block is "),
+        (lambda: GROUP().connect(), "ClientGroup has no 'connect'; its block connects, `async with ClientGr"),
+        (lambda: list(GROUP()), "a group is no list: its clients by label are `group.clients`, its tools "),
+        (lambda: GROUP()["x"], "\"no server 'x' in this group; there is none\""),
+        (lambda: GROUP().__enter__(), "use `async with ClientGroup(...) as group`"),
+        (lambda: GROUP().__await__(), "a group is entered, not awaited: use `async with ClientGroup(...)"),
+    ],
+)
+def test_other_clients_say_what_to_write(use: Callable[[], Any], text: str) -> None:
+    """Ours: goal U13."""
+    with pytest.raises((TypeError, AttributeError, KeyError)) as caught:
+        use()
+    assert str(caught.value).startswith(text)
+
+
+def test_advice_about_mistakes_changes_nothing_else() -> None:
+    """Ours: what looks at results and clients by their protocols sees what there is."""
+    result = CallToolResult(content=[TextContent(text="3")])
+    assert not isinstance(result, Iterable)
+    assert not hasattr(result, "text")
+    assert not hasattr(Client(_server()), "connect")
+    assert copy.deepcopy(result) == copy.copy(result) == pickle.loads(pickle.dumps(result)) == result
+    with pytest.raises(TypeError, match="is not iterable"):
+        iter(result)  # type: ignore[call-overload]
+    parameters = StdioServerParameters(command="python", args=["server.py"])
+    assert copy.deepcopy(parameters) == pickle.loads(pickle.dumps(parameters)) == parameters
+
+
+def test_callbacks_of_every_kind_are_taken() -> None:
+    """Ours: only what cannot take two values is refused."""
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any) -> Any:
+            return function(*args, "database")
+
+        return call
+
+    def more(context: Any, params: Any, database: Any) -> None: ...
+
+    class Answers:
+        def __call__(self, context: Any, params: Any) -> None: ...
+
+        def answer(self, context: Any, params: Any, more: int = 3) -> None: ...
+
+    callback: Any
+    for callback in (decorated(more), Answers(), Answers().answer, functools.partial(more, database=3), print, Mock()):
+        Client(_server(), elicitation_callback=callback, on_call=callback, notification_callback=callback)
+        SyncClient(_server(), elicitation_callback=callback, input_callbacks={"roots/list": callback})
+
+
+CLIENT = (
+    'from leanmcp import MCPServer\nmcp = MCPServer("demo")\n@mcp.tool\ndef add(a: int, b: int) -> int: return a + b\n'
+)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("page", [page for page in PAGES.values() if page.code >= "LM701"], ids=lambda page: page.code)
+def test_a_page_about_clients_makes_its_mistake_and_mends_it(page: Any) -> None:
+    """Ours: goal U10."""
+    told = run_program(CLIENT + page.wrong)
+    assert told is not None, "nobody minds"
+    assert codes_of(told.message) == [page.code]
+    assert run_program(CLIENT + page.right) is None
