@@ -7,7 +7,6 @@ from typing import Annotated
 import material
 
 from leanmcp import Context, Field, Image, MCPServer, Model
-from leanmcp.elicit import Accepted
 
 OPTIONS = material.arguments()
 mcp = MCPServer(material.NAME, version=material.VERSION, page_size=OPTIONS.page)
@@ -54,6 +53,8 @@ async def echo(text: str) -> str:
 
 def workloads() -> None:
     """Register the tools besides echo."""
+    from leanmcp.elicit import Accepted  # only here: an echo server must not pay for it
+
     text: str = material.text()
     image: bytes = material.image()
 
