@@ -7,6 +7,7 @@ import os
 import re
 import select
 import shlex
+import tempfile
 from pathlib import Path
 from typing import IO, Any
 
@@ -85,10 +86,12 @@ def test_every_page_about_calls_is_tried() -> None:
 
 def _serve_page(tmp_path: Path, program: str, requests: list[dict[str, Any]]) -> set[str]:
     """Return the codes of what a program tells the model and the log; each tool that is not there is left out."""
-    (tmp_path / "server.py").write_text(SERVER + program)
+    # A file of its own: Python takes the bytecode of one that has changed within a second, and kept its size.
+    file = Path(tempfile.mkdtemp(dir=tmp_path)) / "server.py"
+    file.write_text(SERVER + program)
     wanted = [message for message in requests if f"def {message['params'].get('name', '')}" in program]
     data = b"".join(encode(message) + b"\n" for message in wanted)
-    answers, log, code = run_stdio(tmp_path / "server.py", data)
+    answers, log, code = run_stdio(file, data)
     assert (len(answers), code) == (len(wanted), 0)
     texts = [answer["error"]["message"] for answer in answers if "error" in answer]
     results = [answer["result"] for answer in answers if "result" in answer]

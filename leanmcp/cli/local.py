@@ -92,7 +92,7 @@ class Conversation:
             yield client
         finally:
             self._watchdog.quiet = True
-            with contextlib.suppress(BrokenPipeError):  # it is told when the command ends
+            with contextlib.suppress(OSError):  # it is told when the command ends
                 self._connection.screen.out.flush()
             await self._close(client)
 
