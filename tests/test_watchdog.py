@@ -6,6 +6,7 @@ import asyncio
 import functools
 import logging
 import re
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,11 +14,26 @@ from typing import Any
 import pytest
 
 from leanmcp import MCPServer
+from leanmcp.logs import logger
 from leanmcp.watchdog import LoopWatchdog
 from tests.support.lines import Lines, run
-from tests.support.processes import call
+from tests.support.processes import DEADLINE, call
 
 THRESHOLD = 0.1  # seconds; the default is 1
+told = threading.Event()
+
+
+class Listener(logging.Handler):
+    """Notes that the watchdog has spoken."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        told.set()
+
+
+def hold() -> None:
+    """Hold the loop until the watchdog has told so: on a busy machine its thread may come late."""
+    time.sleep(4 * THRESHOLD)
+    told.wait(DEADLINE)
 
 
 def watched(mcp: MCPServer, caplog: pytest.LogCaptureFixture, *tools: str) -> list[str]:
@@ -32,8 +48,14 @@ def watched(mcp: MCPServer, caplog: pytest.LogCaptureFixture, *tools: str) -> li
                 await asyncio.sleep(0)
         watchdog.stop()
 
-    with caplog.at_level(logging.WARNING):
-        run(mcp, conversation)
+    told.clear()
+    listener = Listener()
+    logger.addHandler(listener)
+    try:
+        with caplog.at_level(logging.WARNING):
+            run(mcp, conversation)
+    finally:
+        logger.removeHandler(listener)
     return list(caplog.messages)
 
 
@@ -50,7 +72,7 @@ async def sleepy() -> str:
     """Block, some frames below the tool."""
 
     def deeper() -> None:
-        time.sleep(4 * THRESHOLD)
+        hold()
 
     deeper()
     return "slept"
@@ -61,7 +83,7 @@ class Methods:
 
     async def sleepy(self) -> str:
         """Block."""
-        time.sleep(4 * THRESHOLD)
+        hold()
         return "slept"
 
 
@@ -72,7 +94,7 @@ class Methods:
         (_wrapped(sleepy), {}),
         (functools.partial(sleepy), {}),
         (Methods().sleepy, {}),
-        (lambda: time.sleep(4 * THRESHOLD), {"thread": False}),
+        (lambda: hold(), {"thread": False}),
     ],
 )
 def test_a_tool_that_holds_the_loop_is_named_with_the_time(
