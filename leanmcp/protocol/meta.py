@@ -223,3 +223,4 @@ class _Message(msgspec.Struct):
 
 
 decode_meta = msgspec.json.Decoder(_Message).decode
+"""Takes the bytes of a whole request; what comes back has its `_meta` as a dict of plain JSON at `.params.meta`."""

@@ -230,17 +230,12 @@ class HTTPEndpoint:
         return Response(200, segments) if not plan.sse else _as_event(segments)
 
     def failure(self, error: Exception, request: Request) -> Response:
-        """Return the answer to a tools/call that has raised `error`."""
+        """Return the answer to a tools/call that has raised `error`, while that is being handled."""
         call = decode_call(request.body, self._limits)
-        plan = self._plan(request.head)
-        try:
-            raise error
-        except MCPError as fault:
-            return self._error(fault, None if call is None else call.id, request, plan)
-        except Exception:
-            return self._own_fault(None if call is None else call.id, request, plan)
-        finally:
-            del error  # it would hold this frame, which holds it
+        request_id, plan = None if call is None else call.id, self._plan(request.head)
+        if isinstance(error, MCPError):
+            return self._error(error, request_id, request, plan)
+        return self._own_fault(request_id, request, plan)
 
     def _own_fault(self, request_id: RequestId | None, request: Request, plan: Plan) -> Response:
         logger.exception("a request failed inside leanmcp")

@@ -185,7 +185,7 @@ class LineServer(asyncio.Protocol):
         """Queue one message."""
         self._answers += segments
         self._answers.append(b"\n")
-        if not self._flushing:
+        if not self._flushing:  # as `_flush_soon`, without a function entry for each answer
             self._flushing = True
             self._loop.call_soon(self._flush)
 
