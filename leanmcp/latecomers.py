@@ -12,14 +12,13 @@ from .server.app import MCPServer
 def watch_latecomers(server: MCPServer) -> None:
     """Warn, once, when a tool is registered from now on."""
     registry = server._tools
-    former, served = registry._changed, len(registry.visible)
+    served = len(registry.visible)
 
     def changed() -> None:
         if len(registry.visible) > served:
-            registry._changed = former
+            registry.ignore(changed)
             name = list(registry)[-1].name
             text = "tool %r is registered after mcp.run() has ended; move mcp.run() to the end of the file [LM421]"
             logger.warning(text, name)
-        former()
 
-    registry._changed = changed
+    registry.listen(changed)

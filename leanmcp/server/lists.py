@@ -142,12 +142,12 @@ class Registry(Generic[E]):
         version: grows with every change.
     """
 
-    __slots__ = ("_changed", "_instead", "_lock", "_noun", "_places", "_serial", "version", "visible")
+    __slots__ = ("_instead", "_listeners", "_lock", "_noun", "_places", "_serial", "version", "visible")
 
     def __init__(self, noun: str, changed: Callable[[], None], instead: str = "another name=") -> None:
         self._noun = noun
         self._instead = instead
-        self._changed = changed
+        self._listeners: tuple[Callable[[], None], ...] = (changed,)
         self._lock = threading.Lock()
         self._places: dict[str, _Place[E]] = {}
         self._serial = 0
@@ -171,7 +171,7 @@ class Registry(Generic[E]):
                 place = self._places[entry.name] = _Place(self._serial, entry)
             place.entry = entry
             self._show(entry.name, place)
-        self._changed()
+        self._tell()
 
     def remove(self, name: str) -> None:
         """Take an entry away; one that is added under its name later comes last.
@@ -184,7 +184,7 @@ class Registry(Generic[E]):
             del self._places[name]
             self.visible.pop(name, None)
             self.version += 1
-        self._changed()
+        self._tell()
 
     def set_enabled(self, name: str, enabled: bool) -> None:
         """Show an entry, or hide it so that it is as good as unknown; its place in the list is kept.
@@ -198,7 +198,17 @@ class Registry(Generic[E]):
                 return
             place.enabled = enabled
             self._show(name, place)
-        self._changed()
+        self._tell()
+
+    def listen(self, heard: Callable[[], None]) -> None:
+        """Tell `heard` after each change too, in the thread that made it."""
+        with self._lock:
+            self._listeners += (heard,)
+
+    def ignore(self, heard: Callable[[], None]) -> None:
+        """Tell `heard` of no further change."""
+        with self._lock:
+            self._listeners = tuple(one for one in self._listeners if one != heard)
 
     def every(self) -> list[E]:
         """Return the entries, hidden ones too."""
@@ -213,6 +223,10 @@ class Registry(Generic[E]):
 
     def __iter__(self) -> Iterator[E]:
         return iter([entry for _, entry in self.snapshot()[1]])
+
+    def _tell(self) -> None:
+        for heard in self._listeners:
+            heard()
 
     def _find(self, name: str) -> _Place[E]:
         place = self._places.get(name)

@@ -139,3 +139,19 @@ def test_threads_change_the_registry_while_the_loop_serves_it() -> None:
             thread.join(10)
     assert faults == []
     assert listed(mcp) == ["stays"]
+
+
+def test_a_listener_hears_of_each_change_until_it_is_ignored(mcp: MCPServer) -> None:
+    """Ours: beside the notification of clients; one that ends within a change keeps no other from being told."""
+    heard: list[int] = []
+
+    def once() -> None:
+        heard.append(len(mcp.tools))
+        mcp._tools.ignore(once)
+
+    mcp._tools.listen(once)
+    mcp._tools.listen(lambda: heard.append(-len(mcp.tools)))
+    mcp.add_tool(noop, "d")
+    mcp.disable_tool("d")
+    mcp.remove_tool("a")
+    assert heard == [4, -4, -3, -2]
