@@ -6,6 +6,7 @@ Ours: an error tells what to send instead.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,13 +23,48 @@ def closest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
         known: the names that there are.
         cutoff: how alike the two must be, from 0 to 1.
     """
-    import difflib  # of failures only; a program that serves loads it in idle time
-
+    word = name[:_MAX_NAME].lower()
     folded: dict[str, str] = {}
     for candidate in known:
         folded.setdefault(candidate.lower(), candidate)
-    found = difflib.get_close_matches(name[:_MAX_NAME].lower(), folded, n=1, cutoff=cutoff)
-    return folded[found[0]] if found else None
+    # Nothing is more alike than the characters that both have, in any order: that is counted faster.
+    near = [one for one in folded if _ratio((Counter(one) & Counter(word)).total(), one, word) >= cutoff]
+    nearest = max(((_ratio(_in_common(one, word), one, word), one) for one in near), default=None)
+    return None if nearest is None or nearest[0] < cutoff else folded[nearest[1]]
+
+
+def _ratio(shared: int, one: str, other: str) -> float:
+    """Return how alike two words are that share so many characters, from 0 to 1."""
+    return 2 * shared / (len(one) + len(other)) if one or other else 1.0
+
+
+def _in_common(one: str, other: str) -> int:
+    """Return how many characters the words share in the same order: their longest common piece, then what is beside it.
+
+    Ratcliff and Metzener, "Pattern Matching: The Gestalt Approach". `difflib` measures the same (the tests hold both
+    against each other), but its import takes as much memory as all other sentences about mistakes.
+    """
+    places: dict[str, list[int]] = {}
+    for at, character in enumerate(other):
+        places.setdefault(character, []).append(at)
+    shared, pairs = 0, [(0, len(one), 0, len(other))]
+    while pairs:
+        start, end, other_start, other_end = pairs.pop()
+        size, found, other_found = 0, start, other_start
+        ending_before: dict[int, int] = {}  # sizes of the pieces that end before this character, by their last place
+        for at in range(start, end):
+            ending_here: dict[int, int] = {}
+            for place in places.get(one[at], ()):
+                if other_start <= place < other_end:
+                    length = ending_here[place] = ending_before.get(place - 1, 0) + 1
+                    if length > size:
+                        size, found, other_found = length, at - length + 1, place - length + 1
+            ending_before = ending_here
+        if size:
+            shared += size
+            pairs += [(start, found, other_start, other_found)]
+            pairs += [(found + size, end, other_found + size, other_end)]
+    return shared
 
 
 def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
