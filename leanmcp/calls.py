@@ -20,14 +20,19 @@ import asyncio
 import inspect
 from abc import abstractmethod
 from asyncio.tasks import _enter_task, _leave_task
-from collections.abc import Callable, Coroutine, Generator, Hashable
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Hashable
 from contextvars import Context, copy_context
 from sys import getrefcount
-from typing import Any, Protocol
+from types import coroutine
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from .logs import logger
 
-Call = Coroutine[Any, Any, None]
+if TYPE_CHECKING:
+    from types import GeneratorType
+
+T = TypeVar("T")
+R_contra = TypeVar("R_contra", contravariant=True)
 _NAME = "leanmcp call"
 
 
@@ -83,6 +88,24 @@ def key_of(function: Callable[..., Any]) -> Hashable:
 # --- the start ----------------------------------------------------------------------------------------------------
 
 
+class Caller(Protocol[R_contra]):
+    """Who starts calls, and writes their answers."""
+
+    async def go_on(self, rest: Awaitable[Any], request: R_contra, /) -> None:
+        """Wait for what is left of the call that answers `request`, and write its answer."""
+
+
+@coroutine
+def _drive() -> Generator[Any, Any, None]:
+    """Run one call after the other to its end; what is sent is a call, what comes is what it awaits, then its outcome.
+
+    A call that is sent to by itself ends in a StopIteration, which costs as much as all of its first step.
+    """
+    call = yield
+    while True:
+        call = yield (yield from call)
+
+
 class Starter:
     """Starts the calls of one loop.
 
@@ -91,43 +114,65 @@ class Starter:
             was a call, and for the turn of the loop after a call has taken it.
     """
 
-    __slots__ = ("_loop", "_spare", "task")
+    __slots__ = ("_driver", "_loop", "_send", "_spare", "task")
+
+    _driver: GeneratorType[Any, Any, None]
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._spare: _Spare | None = None
         self.task: _Spare | None = None
+        self._renew_driver()
 
-    def start(self, call: Call) -> asyncio.Task[None] | None:
-        """Run the first step of `call` and return the task in which it goes on, None where it has ended.
+    def start(self, call: Coroutine[Any, Any, T], caller: Caller[R_contra], request: R_contra) -> Any:
+        """Run the first step of `call`.
 
-        What it raises is raised here, but for CancelledError.
+        Args:
+            call: gives the answer to a request.
+            caller: goes on with it where it does not end in its first step.
+            request: what that is told.
+
+        Returns:
+            What `call` returned if it has ended, else the task in which `caller` goes on. None if it went on at once,
+            as it does with `asyncio.eager_task_factory`, and has written the answer.
+
+        Raises what `call` has raised in its first step.
         """
         task = self.task
         if task is None:
-            return self._start_later(call)
+            return self._start_later(caller.go_on(call, request))
         try:
             _enter_task(self._loop, task)
         except RuntimeError:  # within another task, which stays the current one
-            return self._make_task(call)
+            return self._make_task(caller.go_on(call, request))
         context = copy_context()
         task.holders = task.holders or getrefcount(task)
+        driver = self._driver
         try:
-            awaited = context.run(call.send, None)
-        except (StopIteration, asyncio.CancelledError):
-            if getrefcount(task) != task.holders:  # whoever has kept it must not meet another call in it
+            outcome = context.run(self._send, call)
+            if driver.gi_yieldfrom is None:  # the call has ended
+                if getrefcount(task) != task.holders:  # whoever has kept it must not meet another call in it
+                    self._retire(task)
+                return outcome
+        except BaseException as error:
+            self._renew_driver()
+            if not isinstance(error, asyncio.CancelledError) or getrefcount(task) != task.holders:
                 self._retire(task)
-            return None
-        except BaseException:
-            self._retire(task)
             raise
         finally:
             _leave_task(self._loop, task)
+        self._renew_driver()
         self._spare = self.task = None
-        task.take(_Rest(call, context, awaited))
+        task.take(_Rest(driver, context, outcome), caller, request)
         return task
 
-    def _start_later(self, call: Call) -> asyncio.Task[None] | None:
+    def _renew_driver(self) -> None:
+        """Leave the driver to the call that goes on in it, or that has failed in it."""
+        self._driver = driver = cast("GeneratorType[Any, Any, None]", _drive())
+        driver.send(None)
+        self._send = driver.send
+
+    def _start_later(self, call: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
         """Start `call` the usual way, and have a spare task for those that follow."""
         loop = self._loop
         # Within a task there is no use for it; and who has made a task factory wants to see the tasks of all calls.
@@ -135,14 +180,14 @@ class Starter:
             self._spare = _Spare(self, loop)
         return self._make_task(call)
 
-    def _make_task(self, call: Call) -> asyncio.Task[None] | None:
+    def _make_task(self, call: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
         task = self._loop.create_task(call, name=_NAME)
         return None if task.done() else task  # `asyncio.eager_task_factory` has run it
 
     def _retire(self, task: _Spare) -> None:
         """Let a spare task end with the call that it stood in for."""
         self.lose(task)
-        task.take(None)
+        task.take()
 
     def lose(self, task: _Spare) -> None:
         """Use a spare task no more."""
@@ -167,18 +212,20 @@ class _Spare(asyncio.Task[None]):
             has done to it.
     """
 
-    __slots__ = ("_given", "_rest", "_starter", "holders")
+    __slots__ = ("_caller", "_given", "_request", "_rest", "_starter", "holders")
 
     def __init__(self, starter: Starter, loop: asyncio.AbstractEventLoop) -> None:
         self._starter = starter
         self._rest: _Rest | None = None
+        self._caller: Caller[Any] | None = None
+        self._request: object = None
         self._given: asyncio.Future[None] = loop.create_future()
         self.holders = 0
         super().__init__(self._wait(), loop=loop, name=_NAME)
 
-    def take(self, rest: _Rest | None) -> None:
+    def take(self, rest: _Rest | None = None, caller: Caller[Any] | None = None, request: object = None) -> None:
         """Go on with a call in the next turn of the loop, or end."""
-        self._rest = rest
+        self._rest, self._caller, self._request = rest, caller, request
         if not self._given.done():
             self._given.set_result(None)
 
@@ -204,25 +251,25 @@ class _Spare(asyncio.Task[None]):
             if self._rest is None:
                 return
             self._rest.cancel(error)
-        rest = self._rest
+        rest, caller, request = self._rest, self._caller, self._request
         del self  # what ends the call would hold this frame, and be held by the task
-        if rest is not None:
-            await rest
+        if rest is not None and caller is not None:
+            await caller.go_on(rest, request)
 
 
 class _Rest:
     """What is left of a call behind its first step.
 
     Args:
-        call: suspended.
+        driver: suspended in the call.
         context: that it runs in.
         awaited: what it waits for; None, as of `asyncio.sleep(0)`, for the next turn of the loop.
     """
 
-    __slots__ = ("_awaited", "_call", "_context", "_fault", "_is_future")
+    __slots__ = ("_awaited", "_context", "_driver", "_fault", "_is_future")
 
-    def __init__(self, call: Call, context: Context, awaited: Any) -> None:
-        self._call = call
+    def __init__(self, driver: GeneratorType[Any, Any, None], context: Context, awaited: Any) -> None:
+        self._driver = driver
         self._context = context
         self._awaited = awaited
         self._is_future = bool(getattr(awaited, "_asyncio_future_blocking", None))
@@ -233,8 +280,8 @@ class _Rest:
         if not self._is_future or not self._awaited.cancel(*error.args):
             self._fault = error
 
-    def __await__(self) -> Generator[Any, Any, None]:
-        awaited, fault = self._awaited, self._fault
+    def __await__(self) -> Generator[Any, Any, Any]:
+        awaited, fault, driver = self._awaited, self._fault, self._driver
         self._awaited = self._fault = None  # neither must be held by the frames that it holds itself
         if self._is_future:
             awaited._asyncio_future_blocking = True  # as it was when it was awaited; others wait for it, too
@@ -247,13 +294,13 @@ class _Rest:
             awaited = None
             try:
                 if fault is None:
-                    awaited = self._context.run(self._call.send, None)
+                    awaited = self._context.run(driver.send, None)
                 else:
-                    awaited = self._context.run(self._call.throw, fault)
-            except StopIteration:
-                return
+                    awaited = self._context.run(driver.throw, fault)
             finally:
                 fault = None
+            if driver.gi_yieldfrom is None:
+                return awaited  # the outcome
 
 
 # --- the end ------------------------------------------------------------------------------------------------------

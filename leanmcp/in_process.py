@@ -151,7 +151,8 @@ class InProcess:
             else:
                 channel = None if request.notified is None else _Notices(request.notified)
                 exchange = Exchange(call.id, None, channel, request.message)
-                message = b"".join(await self._server.start_call(call.params, exchange))
+                called: Any = self._server.methods["tools/call"].handle(call.params, exchange)
+                message = b"".join(await called)
         except MCPError as error:
             message = encode_error(error, request.id)
         except asyncio.CancelledError:

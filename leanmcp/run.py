@@ -145,8 +145,9 @@ async def serve(
         raise ValueError(f"drain={drain!r}: give a number of seconds, 0 or more")
     from .watchdog import LoopWatchdog  # what only serving needs loads when it begins
 
-    http_options = _http_options(server, options)
-    if transport == "stdio" and options.keys() - _IGNORED_ON_STDIO:
+    is_http = transport != "stdio"
+    http_options = _http_options(server, options) if is_http or options else None
+    if not is_http and options.keys() - _IGNORED_ON_STDIO:
         raise TypeError(f'{", ".join(options)}: an option of HTTP; serve it with run("http", ...)')
     stop = stop or Stop()
     loop = asyncio.get_running_loop()
@@ -162,7 +163,7 @@ async def serve(
     async with entered(server), stop.on_signals(drain):
         watchdog.start()
         try:
-            if transport == "stdio":
+            if http_options is None or not is_http:
                 await _serve_stdio(server, stop, streams)
             else:
                 await _serve_http(server, http_options, stop, started)
@@ -389,12 +390,11 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 
 def _load_failure_paths() -> None:
     """Import what failures need while descriptors are to be had: nothing on a failure path may import first."""
-    import difflib  # noqa: F401
     import traceback  # noqa: F401
 
-    # With the explainer and the sentences behind it; and for the first listener, who may come late.
+    # With the explainer and the sentences behind it; and for the first listener and list, that may come late.
     from . import mistyped  # noqa: F401
-    from .server import fault_log, recover, subscriptions  # noqa: F401
+    from .server import fault_log, recover, repeats, subscriptions  # noqa: F401
 
     if "leanmcp.schema.validator" in sys.modules:  # there is a schema written by hand
         import fractions  # noqa: F401

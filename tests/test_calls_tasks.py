@@ -227,7 +227,7 @@ def test_call_within_a_task_gets_one_of_its_own(play: Play) -> None:
     """Ours: two tasks cannot be the current one."""
 
     async def scene(stage: Stage) -> None:
-        task = stage.starter.start(stage.note("inner"))
+        task = stage.begin(stage.note("inner"))
         assert task is not None
         assert stage.seen == []
         await task

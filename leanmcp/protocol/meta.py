@@ -104,7 +104,8 @@ class CallToolRequest(msgspec.Struct, frozen=True):
     params: CallToolParams
 
 
-_decode_call = msgspec.json.Decoder(CallToolRequest).decode
+decode_plain_call = msgspec.json.Decoder(CallToolRequest).decode
+"""Takes a tools/call request that `check_bytes` has seen, or need not; raises DECODE_FAULTS for everything else."""
 
 
 def decode_call(message: bytes, limits: Limits) -> CallToolRequest | None:
@@ -119,7 +120,7 @@ def decode_call(message: bytes, limits: Limits) -> CallToolRequest | None:
     if len(message) > limits.max_depth or not message.isascii():
         check_bytes(message, limits)
     try:
-        return _decode_call(message)
+        return decode_plain_call(message)
     except (msgspec.DecodeError, RecursionError):
         return None
 

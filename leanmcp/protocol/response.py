@@ -57,27 +57,33 @@ _MAX_KEPT = 64
 
 
 class HeadEncoder:
-    """Encodes response heads; everything up to the length is kept for a second, because `Date` is."""
+    """Encodes response heads; everything up to the length is kept for a second, because `Date` is.
 
-    __slots__ = ("_expires", "_kept", "_plain")
+    Attributes:
+        start: of an answer with status 200 and JSON, on a connection that stays open: up to the length of its body.
+        expires: Unix seconds up to which it holds; then call `renew`.
+    """
+
+    __slots__ = ("_kept", "expires", "start")
 
     def __init__(self) -> None:
         self._kept: dict[tuple[int, bytes, bytes, bool], bytes] = {}
-        self._expires = 0.0
-        self._plain = b""  # the format of an answer with status 200 and JSON, takes length and body
+        self.expires = 0.0
+        self.start = b""
 
-    def encode_plain(self, body: bytes) -> bytes:
-        """Return the whole answer with status 200 and JSON as its body, on a connection that stays open."""
+    def renew(self) -> float:
+        """Begin another second; return its time."""
         now = time.time()
-        if now >= self._expires:
-            self._renew(now)
-        return self._plain % (len(body), body)
+        self._kept.clear()
+        self.expires = float(int(now) + 1)
+        self.start = self._start(Response(200, []), False, now) + b"Content-Length: "
+        return now
 
     def encode(self, response: Response, length: int, close: bool) -> bytes:
         """Return the head of `response` for a body of `length` bytes, ended by the empty line."""
         now = time.time()
-        if now >= self._expires:
-            self._renew(now)
+        if now >= self.expires:
+            now = self.renew()
         key = response.status, response.content_type, response.fields, close
         start = self._kept.get(key)
         if start is None:
@@ -92,12 +98,6 @@ class HeadEncoder:
         """Return the head of an event stream: in chunks, or ended by the end of the connection (HTTP/1.0)."""
         fields = fields + b"Transfer-Encoding: chunked\r\n" if chunked else fields
         return self._start(Response(200, [], SSE, fields), close or not chunked, time.time()) + b"\r\n"
-
-    def _renew(self, now: float) -> None:
-        """Begin the next second."""
-        self._kept.clear()
-        self._expires = float(int(now) + 1)
-        self._plain = self._start(Response(200, []), False, now) + b"Content-Length: %d\r\n\r\n%b"
 
     def _start(self, response: Response, close: bool, now: float) -> bytes:
         lines = [STATUS_LINE[response.status], b"Date: ", _imf_fixdate(now), b"\r\n"]

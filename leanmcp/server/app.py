@@ -59,6 +59,8 @@ class Method(NamedTuple):
     handle: Callable[[Any, Exchange], Answer]
     mirrored: str | None = None
     """The attribute of the params that travels in the Mcp-Name header too."""
+    source: Registry[Any] | None = None
+    """What the answer lists, where equal params have equal answers until it changes."""
 
 
 class MCPServer(FeatureMethods):
@@ -173,9 +175,8 @@ class MCPServer(FeatureMethods):
         self.capabilities: dict[str, Any] = {}
         self.declare("tools", {"listChanged": True})
         self.methods: dict[str, Method] = {}
-        self.start_call: Callable[[CallToolParams, Exchange], Any] = self._start_call
         self.serve_method("server/discover", Method(msgspec.json.Decoder(Params), self._discover))
-        self.serve_method("tools/list", Method(msgspec.json.Decoder(ListParams), self._list_tools))
+        self.serve_method("tools/list", Method(msgspec.json.Decoder(ListParams), self._list_tools, source=self._tools))
         if self.listen:
             self.serve_method("subscriptions/listen", Method(msgspec.json.Decoder(ListenParams), self._listen))
         if subscriptions:
@@ -194,8 +195,6 @@ class MCPServer(FeatureMethods):
     def serve_method(self, name: str, method: Method) -> None:
         """Answer `name` from now on."""
         self.methods[name] = method if self._chain is None else self._chain.wrap(name, method)
-        if name == "tools/call":  # nearly every message: endpoints need not look it up
-            self.start_call = self.methods[name].handle
 
     def declare(self, capability: str, settings: dict[str, Any]) -> None:
         """Report a capability from now on; nothing about changes where nobody can listen."""

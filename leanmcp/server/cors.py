@@ -14,7 +14,7 @@ from typing import Any
 from ..protocol.http11 import Head, Request
 from ..protocol.response import NOTHING, EventStream, Response
 from .context import Channel
-from .http_endpoint import HTTPEndpoint
+from .http_endpoint import Answer, HTTPEndpoint
 
 _ALLOWED_HEADER = re.compile(
     r"mcp-[a-z0-9!#$%&'*+.^_`|~-]+|accept|authorization|content-type|last-event-id|baggage|traceparent|tracestate"
@@ -36,30 +36,28 @@ class CORSEndpoint(HTTPEndpoint):
             return Response(204, [], NOTHING, self._fields(head, vary) + _preflight(head))
         return None if refusal is None else self._with_fields(refusal, head)
 
-    def respond(
-        self, request: Request, channel: Channel
-    ) -> Response | Coroutine[Any, Any, Response | EventStream] | EventStream:
+    def respond(self, request: Request, channel: Channel) -> Answer | Coroutine[Any, Any, Answer]:
         """Return the answer to `request`, a coroutine that gives it once the tool has run, or one that goes on."""
         early = self.admit(request.head)
         if early is not None:
             return early
         answer = super().respond(request, channel)
-        if isinstance(answer, Response | EventStream):
-            return self._whichever(answer, request.head)
-        return self._later(answer, request.head)
+        if isinstance(answer, Coroutine):
+            return self._later(answer, request.head)
+        return self._whichever(answer, request.head)
 
     def stream_fields(self, head: Head) -> bytes | None:
         """Return the header lines of an event stream in place of the answer, None where the client takes none."""
         fields = super().stream_fields(head)
         return None if fields is None else fields + self._fields(head)
 
-    async def _later(self, answer: Coroutine[Any, Any, Response | EventStream], head: Head) -> Response | EventStream:
+    async def _later(self, answer: Coroutine[Any, Any, Answer], head: Head) -> Answer:
         return self._whichever(await answer, head)
 
-    def _whichever(self, answer: Response | EventStream, head: Head) -> Response | EventStream:
+    def _whichever(self, answer: Answer, head: Head) -> Answer:
         if isinstance(answer, EventStream):
             return EventStream(answer.source, answer.fields + self._fields(head))
-        return self._with_fields(answer, head)
+        return self._with_fields(Response(200, answer) if isinstance(answer, list) else answer, head)
 
     def _with_fields(self, response: Response, head: Head) -> Response:
         fields = response.fields + self._fields(head)

@@ -9,7 +9,7 @@ Spec 2026-07-28: basic/transports/streamable-http.
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -27,13 +27,25 @@ from ..logs import logger, warn_seldom
 from ..protocol import jsonrpc, sse
 from ..protocol.headers import HostRule, decode_value
 from ..protocol.http11 import Head, Request
-from ..protocol.jsonrpc import RequestId, Segments
-from ..protocol.meta import MODERN_VERSIONS, CallToolRequest, Params, decode_call, decode_params, method_not_found
+from ..protocol.jsonrpc import DECODE_FAULTS, RequestId, Segments
+from ..protocol.meta import (
+    MODERN_VERSIONS,
+    Params,
+    decode_call,
+    decode_params,
+    decode_plain_call,
+    method_not_found,
+)
 from ..protocol.response import HTML, JSON, NOTHING, RETRY_LATER, SSE, EventStream, Response
 from . import hints
 from .app import MCPServer, Method
 from .context import Channel, Exchange
 
+if TYPE_CHECKING:
+    from .repeats import Repeats
+
+Answer = Segments | Response | EventStream
+"""What comes of a request; segments alone are the JSON of an answer with status 200."""
 _JSON_TYPES = ("application/json", "application/*", "*/*")
 _ACCEPTED = Response(202, [], NOTHING)
 _any_params = msgspec.json.Decoder(Params)
@@ -42,7 +54,19 @@ _any_params = msgspec.json.Decoder(Params)
 class Plan:
     """What the head of a request says, checked as far as a head can be."""
 
-    __slots__ = ("calls", "direct", "fault", "listens", "method", "name", "refusal", "sse", "streams", "version")
+    __slots__ = (
+        "calls",
+        "direct",
+        "fault",
+        "listens",
+        "method",
+        "name",
+        "refusal",
+        "repeats",
+        "sse",
+        "streams",
+        "version",
+    )
 
     def __init__(self) -> None:
         self.refusal: Response | None = None
@@ -61,6 +85,8 @@ class Plan:
         """Whether it takes event streams at all."""
         self.streams = False
         """Whether it gets one in place of an answer."""
+        self.repeats: Repeats | None = None
+        """The last request for a list with this head."""
 
 
 class HTTPEndpoint:
@@ -85,6 +111,7 @@ class HTTPEndpoint:
         self._server = server
         self._methods = server.methods
         self._limits = server.limits
+        self._max_depth = server.limits.max_depth
         self._rule = rule or HostRule()
         self._json_response = json_response
         self.path = path.rstrip("/") or "/"
@@ -164,7 +191,7 @@ class HTTPEndpoint:
 
     # --- the whole request --------------------------------------------------------------------------------------------
 
-    def respond(self, request: Request, channel: Channel) -> Response | Coroutine[Any, Any, Any] | EventStream:
+    def respond(self, request: Request, channel: Channel) -> Answer | Coroutine[Any, Any, Any]:
         """Return the answer to `request`, a coroutine that gives it once the tool has run, or one that goes on.
 
         `channel` takes notifications before the answer, where the client accepts an event stream.
@@ -175,23 +202,35 @@ class HTTPEndpoint:
             plan = self._plan(head)
         if not plan.calls:
             return plan.refusal or self._respond_slowly(request, channel, plan)
-        call: CallToolRequest | None = None
+        body = request.body
+        request_id: RequestId | None = None
         try:
-            call = decode_call(request.body, self._limits)
-            if call is None or call.params.meta.protocol_version != plan.version or call.params.name != plan.name:
+            if len(body) > self._max_depth or not body.isascii():
+                jsonrpc.check_bytes(body, self._limits)
+            try:
+                call = decode_plain_call(body)
+            except DECODE_FAULTS:
                 return self._respond_slowly(request, channel, plan)
-            exchange = Exchange(call.id, head, channel if plan.streams else None, request.body)
-            answer = self._server.start_call(call.params, exchange)
-            return answer if plan.direct else self._finish(answer, call.id, request, plan)
+            params = call.params
+            if params.meta.protocol_version != plan.version or params.name != plan.name:
+                return self._respond_slowly(request, channel, plan)
+            request_id = call.id
+            exchange = Exchange(request_id, head, channel if plan.streams else None, body)
+            answer: Any = self._methods["tools/call"].handle(params, exchange)
+            return answer if plan.direct else self._finish(answer, request_id, request, plan)
         except MCPError as error:
-            return self._error(error, None if call is None else call.id, request, plan)
+            return self._error(error, request_id, request, plan)
         except Exception:
-            return self._own_fault(None if call is None else call.id, request, plan)
+            return self._own_fault(request_id, request, plan)
 
     def _respond_slowly(
         self, request: Request, channel: Channel, plan: Plan
-    ) -> Response | Coroutine[Any, Any, Response | EventStream] | EventStream:
+    ) -> Answer | Coroutine[Any, Any, Response | EventStream]:
         """Answer what is no plain tools/call, or is wrong in some way."""
+        if plan.repeats is not None:
+            repeated = plan.repeats.answer(request.body)
+            if repeated is not None:
+                return repeated
         request_id: RequestId | None = None
         try:
             envelope = jsonrpc.decode(request.body, self._limits)
@@ -205,12 +244,21 @@ class HTTPEndpoint:
             if method.mirrored is not None and plan.name != getattr(params, method.mirrored):
                 raise _differs("Mcp-Name", plan.name, getattr(params, method.mirrored), f"params.{method.mirrored}")
             exchange = Exchange(request_id, request.head, channel if plan.streams else None, request.body)
-            answer = method.handle(params, exchange)
+            if method.source is not None and plan.direct:
+                if plan.repeats is None:
+                    from .repeats import Repeats  # of clients that ask for lists
+
+                    plan.repeats = Repeats(self._methods, self._limits)
+                answer = plan.repeats.ask(request.body, envelope, method, params, exchange)
+            else:
+                answer = method.handle(params, exchange)
         except MCPError as error:
             return self._error(error, request_id, request, plan)
         except Exception:
             return self._own_fault(request_id, request, plan)
         if isinstance(answer, list):
+            if plan.direct:
+                return answer
             return Response(200, answer) if not plan.sse else _as_event(answer)
         if isinstance(answer, Stream):
             return _open(answer, request_id, plan)

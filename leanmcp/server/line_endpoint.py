@@ -7,8 +7,9 @@ Spec 2026-07-28: basic/transports/stdio; basic/patterns/cancellation; basic/patt
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,18 +17,20 @@ from ..calls import Starter, Stream, end_call
 from ..errors import InternalError, InvalidRequest, MCPError, ParseError, UnsupportedProtocolVersion
 from ..logs import logger, warn_seldom
 from ..protocol import jsonrpc
-from ..protocol.jsonrpc import RequestId, Segments
+from ..protocol.jsonrpc import DECODE_FAULTS, RequestId, Segments
 from ..protocol.meta import (
     MODERN_VERSIONS,
     SUBSCRIPTION_ID,
-    CallToolRequest,
     Params,
-    decode_call,
     decode_params,
+    decode_plain_call,
     method_not_found,
 )
 from .app import MCPServer
 from .context import Exchange
+
+if TYPE_CHECKING:
+    from .repeats import Repeats
 
 Send = Callable[[Segments], None]
 _any_params = msgspec.json.Decoder(Params)
@@ -60,10 +63,11 @@ class LineEndpoint:
         "_cancelled",
         "_expected",
         "_freed",
+        "_limits",
         "_loop",
         "_methods",
+        "_repeats",
         "_send",
-        "_server",
         "_starter",
         "_tell",
         "calls",
@@ -74,13 +78,14 @@ class LineEndpoint:
     def __init__(
         self, server: MCPServer, send: Send, freed: Callable[[], None] | None = None, tell: Send | None = None
     ) -> None:
-        self._server = server
         self._methods = server.methods
+        self._limits = server.limits
         self._send = send
         self._tell = tell or send
         self._freed = freed or _nothing
         self._loop = asyncio.get_running_loop()
         self._starter = Starter(self._loop)
+        self._repeats: Repeats | None = None  # of a client that asks for lists
         self.calls: dict[RequestId, asyncio.Task[None]] = {}
         """Calls in flight by id; 1 and "1" are different ids."""
         self._cancelled: set[RequestId] = set()
@@ -92,39 +97,45 @@ class LineEndpoint:
 
     def receive(self, line: bytes | None) -> None:
         """Take one line; None stands for one that was longer than the limit allows."""
-        call: CallToolRequest | None = None
+        request_id: RequestId | None = None
         try:
-            if line is not None and line.find(b'"tools/call"') > 0:  # `in` makes an exception of each, first
-                call = decode_call(line, self._server.limits)
+            if line is None or line.find(b'"tools/call"') < 0:  # `in` makes an exception of each, first
+                return self._receive_slowly(line)
+            if len(line) > self._limits.max_depth or not line.isascii():
+                jsonrpc.check_bytes(line, self._limits)
+            try:
+                call = decode_plain_call(line)
+            except DECODE_FAULTS:
+                return self._receive_slowly(line)
             if (
-                call is None
-                or call.id in self.calls
+                call.id in self.calls
                 or call.id in self.streams
                 or call.params.meta.protocol_version not in MODERN_VERSIONS
             ):
                 return self._receive_slowly(line)
-            answer = self._server.start_call(call.params, Exchange(call.id, None, self, line or b""))
-        except MCPError as error:
-            return self._refuse(error, None if call is None else call.id)
-        except Exception:
-            return self._send(self._own_fault(None if call is None else call.id))
-        task = self._starter.start(self._run(call.id, answer))
-        if task is not None:
-            self.calls[call.id] = task
-            if call.id in self._expected:
-                self._cancel(call.id)
-        return None
+            request_id = call.id
+            call_of_tool: Any = self._methods["tools/call"].handle(call.params, Exchange(request_id, None, self, line))
+            outcome = self._starter.start(call_of_tool, self, request_id)
+        except (Exception, asyncio.CancelledError) as error:
+            return self._fail(error, request_id, line)
+        if type(outcome) is list:
+            return self._send(outcome)
+        return self._settle(outcome, request_id)
 
     def _receive_slowly(self, line: bytes | None) -> None:
         """Take a line that is no plain tools/call request, or that is wrong in some way."""
+        repeats = self._repeats
+        if repeats is not None and line is not None and not (self.calls or self.streams):  # whose ids are taken
+            repeated = repeats.answer(line)
+            if repeated is not None:
+                return self._send(repeated)
         request_id: RequestId | None = None
         try:
             if line is None:
-                raise InvalidRequest(f"Invalid request: longer than {self._server.limits.max_line_size} bytes")
-            envelope = jsonrpc.decode(line, self._server.limits)
+                raise InvalidRequest(f"Invalid request: longer than {self._limits.max_line_size} bytes")
+            envelope = jsonrpc.decode(line, self._limits)
             if envelope.id is msgspec.UNSET:
-                self._notified(envelope.method, envelope.params)
-                return None
+                return self._notified(envelope.method, envelope.params)
             request_id = envelope.id
             if request_id in self.calls or request_id in self.streams:
                 raise InvalidRequest(f"Invalid request: id {str(request_id)[:64]!r} is still in flight")
@@ -136,24 +147,39 @@ class LineEndpoint:
                 raise UnsupportedProtocolVersion(params.meta.protocol_version, MODERN_VERSIONS)
             if method is None:
                 raise method_not_found(envelope.method, self._methods)
-            answer = method.handle(params, Exchange(request_id, None, self, line))
-        except MCPError as error:
-            if line is None or line.strip():  # a blank line is no message
-                self._refuse(error, request_id)
-            return None
-        except Exception:
-            return self._send(self._own_fault(request_id))
-        if isinstance(answer, list):
-            self._send(answer)
-        elif isinstance(answer, Stream):
-            self._open(request_id, answer)
-        else:
-            task = self._starter.start(self._run(request_id, answer))
-            if task is not None:
-                self.calls[request_id] = task
-                if request_id in self._expected:
-                    self._cancel(request_id)
-        return None
+            exchange = Exchange(request_id, None, self, line)
+            outcome: Any
+            if method.source is not None:
+                if repeats is None:
+                    from .repeats import Repeats  # of clients that ask for lists
+
+                    repeats = self._repeats = Repeats(self._methods, self._limits)
+                outcome = repeats.ask(line, envelope, method, params, exchange)
+            else:
+                outcome = method.handle(params, exchange)
+            if type(outcome) is CoroutineType:
+                outcome = self._starter.start(outcome, self, request_id)
+        except (Exception, asyncio.CancelledError) as error:
+            return self._fail(error, request_id, line)
+        return self._settle(outcome, request_id)
+
+    def _settle(self, outcome: Segments | Stream | asyncio.Task[None] | None, request_id: RequestId) -> None:
+        """Send the answer to a request, or note what goes on."""
+        if isinstance(outcome, list):
+            self._send(outcome)
+        elif isinstance(outcome, Stream):
+            self._open(request_id, outcome)
+        elif outcome is not None:
+            self.calls[request_id] = outcome
+            if request_id in self._expected:
+                self._cancel(request_id)
+
+    def _fail(self, error: BaseException, request_id: RequestId | None, line: bytes | None) -> None:
+        """Answer a request whose handling has raised `error`; a blank line is none."""
+        if not isinstance(error, MCPError):
+            self._send(self._own_fault(error, request_id))
+        elif request_id is not None or line is None or line.strip():
+            self._refuse(error, request_id)
 
     def _open(self, request_id: RequestId, stream: Stream) -> None:
         self.streams[request_id] = stream
@@ -162,36 +188,35 @@ class LineEndpoint:
             self._cancel(request_id)
 
     def _refuse(self, error: MCPError, request_id: RequestId | None) -> None:
-        if isinstance(error, ParseError):
+        if isinstance(error, ParseError) and request_id is None:
             warn_seldom(
                 "standard input had a line that is not JSON; a host writes one JSON-RPC message a line. "
                 "By hand: leanmcp call FILE TOOL name=value"
             )
         self._send([jsonrpc.encode_error(error, error.request_id if request_id is None else request_id)])
 
-    async def _run(self, request_id: RequestId, answer: Coroutine[Any, Any, Segments | Stream]) -> None:
-        segments: Segments | Stream
+    async def go_on(self, rest: Awaitable[Segments | Stream], request_id: RequestId) -> None:
+        """Wait for an answer that was not there in the first step, and send it."""
+        outcome: Segments | Stream
         try:
-            segments = await answer
+            outcome = await rest
         except MCPError as error:
-            segments = [jsonrpc.encode_error(error, request_id)]
-        except asyncio.CancelledError:
+            outcome = [jsonrpc.encode_error(error, request_id)]
+        except asyncio.CancelledError as error:
             self.calls.pop(request_id, None)
             if request_id in self._cancelled:  # nothing more is sent for a cancelled id
                 self._cancelled.discard(request_id)
                 self._freed()
-            else:  # but the client waits for one that the tool cancelled itself
-                self._send([jsonrpc.encode_error(InternalError("The tool cancelled its own call"), request_id)])
+            else:
+                self._send(self._own_fault(error, request_id))
             raise
-        except Exception:
-            segments = self._own_fault(request_id)
+        except Exception as error:
+            outcome = self._own_fault(error, request_id)
         self.calls.pop(request_id, None)
         if request_id in self._cancelled:  # the tool went on all the same
             self._cancelled.discard(request_id)
             return self._freed()
-        if isinstance(segments, Stream):  # that middleware let through
-            return self._open(request_id, segments)
-        self._send(segments)
+        return self._settle(outcome, request_id)
 
     def notify(self, message: Segments, request_id: RequestId) -> None:
         """Send a notification of a call in flight; of a cancelled one nothing more is sent."""
@@ -229,14 +254,17 @@ class LineEndpoint:
         tasks = list(self.calls.values())
         self._cancelled.update(self.calls)
         for task in tasks:
-            self._loop.call_soon(end_call, task, self._server.limits.cleanup_grace)
+            self._loop.call_soon(end_call, task, self._limits.cleanup_grace)
         return tasks
 
     def close(self) -> None:
         """Let go of what waits for further calls."""
         self._starter.close()
 
-    def _own_fault(self, request_id: RequestId | None) -> Segments:
+    def _own_fault(self, error: BaseException, request_id: RequestId | None) -> Segments:
+        """Return the answer to a request that failed by no fault of its own."""
+        if isinstance(error, asyncio.CancelledError):  # nobody asked for it, and the client waits
+            return [jsonrpc.encode_error(InternalError("The tool cancelled its own call"), request_id)]
         logger.exception("a request failed inside leanmcp")
         return [jsonrpc.encode_error(InternalError("Internal error"), request_id)]
 
@@ -248,7 +276,7 @@ class LineEndpoint:
         if b"cancelled" not in line:
             return False
         try:
-            envelope = jsonrpc.decode(line, self._server.limits)
+            envelope = jsonrpc.decode(line, self._limits)
         except MCPError:
             return False  # answered in its turn
         request_id = None if envelope.id is not msgspec.UNSET else _cancelled_by(envelope.method, envelope.params)
@@ -278,7 +306,7 @@ class LineEndpoint:
             return False
         self._cancelled.add(request_id)
         # Not at once: a task that has not begun would end without running `_run`, and keep its id in flight.
-        self._loop.call_soon(end_call, task, self._server.limits.cleanup_grace)
+        self._loop.call_soon(end_call, task, self._limits.cleanup_grace)
         return True
 
 

@@ -249,7 +249,7 @@ def wrap(name: str, method: Method, functions: Iterable[Middleware], home: Home)
     """Return a method with functions around it."""
     wrapped = _Wrapped(name, method.handle, method.mirrored, home)
     wrapped.surround(functions)
-    return method._replace(handle=wrapped.start)
+    return method._replace(handle=wrapped.start, source=None)
 
 
 class Chain:
@@ -298,4 +298,4 @@ class Chain:
             return method
         wrapped = self._wrapped[name] = _Wrapped(name, method.handle, method.mirrored, self._home)
         wrapped.surround(self._functions)
-        return method._replace(handle=wrapped.start)
+        return method._replace(handle=wrapped.start, source=None)

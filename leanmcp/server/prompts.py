@@ -253,7 +253,8 @@ class Prompts:
         if "prompts/get" in server.methods:
             return
         server.declare("prompts", {"listChanged": True})
-        server.serve_method("prompts/list", Method(msgspec.json.Decoder(ListParams), self._list))
+        lists = msgspec.json.Decoder(ListParams)
+        server.serve_method("prompts/list", Method(lists, self._list, source=self.registry))
         server.serve_method("prompts/get", Method(msgspec.json.Decoder(GetPromptParams), self._get, "name"))
 
     def find(self, name: str) -> Prompt:

@@ -69,8 +69,8 @@ class Resources:
             return
         server.declare("resources", {"subscribe": True, "listChanged": True})
         lists = msgspec.json.Decoder(ListParams)
-        server.serve_method("resources/list", Method(lists, self._list))
-        server.serve_method("resources/templates/list", Method(lists, self._list_templates))
+        server.serve_method("resources/list", Method(lists, self._list, source=self.registry))
+        server.serve_method("resources/templates/list", Method(lists, self._list_templates, source=self.templates))
         server.serve_method("resources/read", Method(msgspec.json.Decoder(ReadResourceParams), self._read, "uri"))
 
     def make(self, function: Callable[..., Any], uri: str, spec: ResourceSpec, options: ToolOptions) -> Resource:

@@ -34,9 +34,7 @@ class Endpoint(Protocol):
     def stream_fields(self, head: Head, /) -> bytes | None:
         """Return the header lines of an event stream in place of the answer, None where the client takes none."""
 
-    def respond(
-        self, request: Request, channel: HTTPConnection, /
-    ) -> Response | Coroutine[Any, Any, Answer] | EventStream:
+    def respond(self, request: Request, channel: HTTPConnection, /) -> Answer | Coroutine[Any, Any, Answer]:
         """Answer a whole request, now, later or without end; `channel` takes notifications before a later answer."""
 
     def failure(self, error: Exception, request: Request, /) -> Response:

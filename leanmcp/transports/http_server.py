@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Coroutine
+from collections.abc import Awaitable
+from time import time
 from types import CoroutineType
 from typing import Any, cast
 
@@ -203,22 +204,47 @@ class HTTPConnection(Connection):
         if server.in_flight >= server.max_in_flight:
             refusal = _error(503, "too many calls in flight (Limits.max_in_flight)", RETRY_LATER)
             return self._write(refusal, request.head)
-        answer = server.respond(request, self)
-        if type(answer) is not CoroutineType:
-            if isinstance(answer, EventStream):
-                return self._hand_over(answer, request.head)
-            return self._write(cast("Response", answer), request.head)
-        self._head = request.head
-        self._starting = True
-        try:
-            task = server.starter.start(self._run(answer, request))
-        finally:
-            self._starting = False
-        if task is not None:
-            self.task = task
-            self.deadline = server.now + (server.sse_keep_alive if self._streaming else _SILENCE)
-            server.in_flight += 1
+        outcome: Any = server.respond(request, self)
+        if type(outcome) is CoroutineType:
+            self._head = request.head
+            self._starting = True
+            try:
+                outcome = server.starter.start(outcome, self, request)
+            except asyncio.CancelledError:
+                return self._transport.abort()  # the tool cancelled its own call: no answer is due
+            except Exception as error:
+                outcome = server.endpoint.failure(error, request)
+            finally:
+                self._starting = False
+            if isinstance(outcome, asyncio.Task):
+                self.task = outcome
+                self.deadline = server.now + (server.sse_keep_alive if self._streaming else _SILENCE)
+                server.in_flight += 1
+                return None
+        if outcome is not None and not self._ending:
+            self._answer(outcome, request.head)
         return None
+
+    async def go_on(self, rest: Awaitable[Answer], request: Request) -> None:
+        """Wait for an answer that was not there in the first step, and write it."""
+        outcome: Answer
+        try:
+            outcome = await rest
+        except asyncio.CancelledError:
+            self._transport.abort()  # the client has left already, unless the tool cancelled its own call
+            raise
+        except Exception as error:
+            outcome = self._server.endpoint.failure(error, request)
+        finally:
+            self.task = None
+            if not self._starting:
+                self._server.in_flight -= 1
+        if not self._ending:
+            self._answer(outcome, request.head)
+            if self._starting:
+                return  # `data_received` goes on
+            if (self._eof or self._reader.phase != http11.IDLE) and not (self.stalled or self._ending):
+                self._next()
 
     def _hand_over(self, answer: EventStream, head: Head) -> None:
         """Leave the rest of the connection to a stream."""
@@ -235,36 +261,6 @@ class HTTPConnection(Connection):
         stream.begin(b"" if begun else server.heads.encode_stream(answer.fields, chunked, close=True))
         if self._eof:
             stream.leave()
-
-    async def _run(self, answer: Coroutine[Any, Any, Answer], request: Request) -> None:
-        """Wait for an answer and write it; most are there in the first step, while `_serve` waits for that."""
-        outcome: Answer
-        try:
-            outcome = await answer
-        except asyncio.CancelledError:
-            self._transport.abort()  # the client has left already, unless the tool cancelled its own call
-            raise
-        except Exception as error:
-            outcome = self._server.endpoint.failure(error, request)
-        finally:
-            self.task = None
-            if not self._starting:
-                self._server.in_flight -= 1
-        if self._ending:
-            return
-        if isinstance(outcome, list):
-            if not self._streaming and len(outcome) == 1:
-                self._write_plain(outcome[0], request.head)
-            else:
-                self._write_late(Response(200, outcome), request.head)
-        elif isinstance(outcome, EventStream):
-            return self._hand_over(outcome, request.head)
-        else:
-            self._write_late(outcome, request.head)
-        if self._starting:
-            return  # `data_received` goes on
-        if (self._eof or self._reader.phase != http11.IDLE) and not (self.stalled or self._ending):
-            self._next()
 
     def _next(self) -> None:
         """Go on with what arrived while a call ran or an answer was stuck."""
@@ -297,14 +293,22 @@ class HTTPConnection(Connection):
 
     # --- answers ----------------------------------------------------------------------------------------------------
 
-    def _write_plain(self, body: bytes, head: Head) -> None:
-        """Write what nearly every answer is: a result in one piece."""
+    def _answer(self, outcome: Answer, head: Head) -> None:
+        """Write an answer; nearly every one is a small result."""
+        if not isinstance(outcome, list):
+            if isinstance(outcome, EventStream):
+                return self._hand_over(outcome, head)
+            return self._write_late(outcome, head)
         server = self._server
-        if type(body) is not bytes or len(body) > _JOIN_SIZE or not head.keep_alive or server.draining:
-            return self._write(Response(200, [body]), head)
+        size = len(outcome[0]) if len(outcome) == 1 else sum(map(len, outcome))
+        if size > _JOIN_SIZE or self._streaming or not head.keep_alive or server.draining:
+            return self._write_late(Response(200, outcome), head)
         self._phase = http11.IDLE
         self.deadline = server.now + server.keep_alive_timeout
-        self._transport.write(server.heads.encode_plain(body))
+        heads = server.heads
+        if time() >= heads.expires:
+            heads.renew()
+        self._transport.write(b"".join((heads.start, b"%d\r\n\r\n" % size, *outcome)))
         return None
 
     def _write_late(self, response: Response, head: Head) -> None:

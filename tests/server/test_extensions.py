@@ -342,7 +342,7 @@ def test_a_call_may_be_taken_over() -> None:
 def test_only_an_extension_that_intercepts_is_asked() -> None:
     """Ours: others leave tools/call as it is."""
     mcp = MCPServer("plain", extensions=[Search()])
-    assert mcp.start_call == mcp._start_call
+    assert mcp.methods["tools/call"].handle == mcp._start_call
 
 
 def test_the_name_of_a_method_is_mirrored_on_http() -> None:

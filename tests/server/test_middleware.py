@@ -37,7 +37,6 @@ def test_an_empty_chain_wraps_nothing() -> None:
     """Ours: the very functions that a server without middleware has are called."""
     mcp = make()
     assert len(mcp.middleware) == 0  # looking at it changes nothing
-    assert mcp.start_call == mcp._start_call
     assert mcp.methods["tools/call"].handle == mcp._start_call
     assert mcp.methods["tools/list"].handle == mcp._list_tools
     assert mcp.methods["server/discover"].handle == mcp._discover

@@ -20,6 +20,7 @@ class Lines:
     """Sends messages to a server and keeps what comes back, in order."""
 
     def __init__(self, mcp: MCPServer) -> None:
+        self.mcp = mcp
         self.endpoint = LineEndpoint(mcp, self._sent)
         self.messages: list[dict[str, Any]] = []
         self.octets: list[bytes] = []

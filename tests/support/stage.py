@@ -45,18 +45,31 @@ class Stage:
         """Be a call that ends in its first step."""
         self.seen.append(what)
 
+    async def go_on(self, rest: Awaitable[Any], request: None) -> None:
+        """Go on with a call that did not end in its first step."""
+        await rest
+
     async def start(self, *calls: Call) -> list[asyncio.Task[None] | None]:
         """Start calls in one turn of the loop, and return their tasks."""
         started: asyncio.Future[list[asyncio.Task[None] | None]] = self.loop.create_future()
 
         def turn() -> None:
             try:
-                started.set_result([self.starter.start(call) for call in calls])
+                started.set_result([self.begin(call) for call in calls])
             except Exception as fault:
                 started.set_exception(fault)
 
         self.loop.call_soon(turn)
         return await started
+
+    def begin(self, call: Call) -> asyncio.Task[None] | None:
+        """Start a call, and return its task, None where it has ended or was cancelled."""
+        try:
+            outcome = self.starter.start(call, self, None)
+        except asyncio.CancelledError:
+            return None
+        assert outcome is None or isinstance(outcome, asyncio.Task)
+        return outcome
 
     async def run(self, call: Call) -> asyncio.Task[None]:
         """Start a call that goes on, and return its task when it has ended."""

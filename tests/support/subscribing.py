@@ -19,7 +19,7 @@ async def settle(lines: Lines) -> None:
     """Wait until everything that has changed so far was told: an update of a resource of its own marks the place."""
     count = len(lines.messages)
     lines.send(listen("settle", uris=["mark:it"]))
-    lines.endpoint._server.notify_resource_updated("mark:it")
+    lines.mcp.notify_resource_updated("mark:it")
     while ("settle", "mark:it") not in told(lines.messages):
         await lines.message(len(lines.messages))
     lines.send(cancelled("settle"))
