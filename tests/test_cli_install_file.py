@@ -35,12 +35,16 @@ def test_an_entry_looks_like_its_surroundings(before: str, after: str) -> None:
 
 
 _names = st.text(max_size=3)
-_values = st.recursive(st.none() | st.integers() | st.text(max_size=4), lambda inner: st.dictionaries(_names, inner))
+_values = st.recursive(
+    st.none() | st.integers() | st.text(max_size=4),
+    lambda inner: st.dictionaries(_names, inner, max_size=3),
+    max_leaves=6,
+)
 
 
 @given(
-    st.dictionaries(_names, _values),
-    st.dictionaries(_names, _values),
+    st.dictionaries(_names, _values, max_size=4),
+    st.dictionaries(_names, _values, max_size=4),
     _names,
     st.sampled_from([None, 2, "\t"]),
     st.booleans(),

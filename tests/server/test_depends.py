@@ -116,7 +116,6 @@ def part(word: str) -> str:
         (decorated(async_generator), "async_generator False"),
         (collected(generator), "generator False"),
     ],
-    ids=str,
 )
 @pytest.mark.parametrize("as_default", [False, True])
 def test_every_kind_of_function_gives_a_value(
@@ -137,7 +136,7 @@ def test_every_kind_of_function_gives_a_value(
     assert result_of(mcp, "tool") == expected
 
 
-@pytest.mark.parametrize("function", [plain, generator, manager, Made, CallableObject()], ids=str)
+@pytest.mark.parametrize("function", [plain, generator, manager, Made, CallableObject()])
 def test_thread_false_stays_on_the_loop(mcp: MCPServer, function: Callable[..., Any]) -> None:
     """Ours: for work of microseconds, as with tools."""
 

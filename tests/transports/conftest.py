@@ -34,14 +34,14 @@ def tight() -> Iterator[int]:
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate of 127.0.0.1 that nobody signed, and its key."""
+    """A certificate of 127.0.0.1 and tools.example that nobody signed, and its key."""
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("the openssl command is not installed")
     folder = tmp_path_factory.mktemp("tls")
     paths = folder / "certificate.pem", folder / "key.pem"
     kind = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-    name = ("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1")
+    name = ("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1,DNS:tools.example")
     subprocess.run(
         [openssl, "req", "-x509", *kind, *name, "-days", "2", "-out", str(paths[0]), "-keyout", str(paths[1])],
         check=True,

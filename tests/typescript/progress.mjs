@@ -41,12 +41,12 @@ async function failure(promise) {
 }
 
 const notes = [];
-const result = await render(4, 0.01, { onprogress: (note) => notes.push(note) });
+const result = await render(4, 0.1, { onprogress: (note) => notes.push(note) });
 
 const together = await Promise.all(
   Array.from({ length: 20 }, async (_, index) => {
     const values = [];
-    const answer = await render(index + 1, 0.01, { onprogress: (note) => values.push(note.progress) });
+    const answer = await render(index + 10, 0.05, { onprogress: (note) => values.push(note.progress) });
     return { values, text: answer.content[0].text };
   }),
 );

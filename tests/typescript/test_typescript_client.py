@@ -18,7 +18,6 @@ from tests.support.processes import DEADLINE, ROOT, VERSION, environment, http_s
 
 BOOKSHOP = ROOT / "examples" / "bookshop" / "server.py"
 SCRIPT = Path(__file__).with_name("call_tools.mjs")
-CLIENT = "@modelcontextprotocol/client@2.4.0"
 CLIENT_NODE_MAJOR = 20
 LARGE = "ж" * 500_000
 PTOLEMY = {"title": "Almagest", "author": "Ptolemy", "year": 150}
@@ -37,7 +36,7 @@ TITLES = [f"Volume {number}" for number in range(50)]
 def script() -> list[str]:
     """The command that runs the script, up to the folder of its packages."""
     try:
-        return [str(find_node(CLIENT_NODE_MAJOR)), str(SCRIPT), str(install("typescript", CLIENT))]
+        return [str(find_node(CLIENT_NODE_MAJOR)), str(SCRIPT), str(install("typescript"))]
     except CannotInstall as error:
         pytest.skip(f"no TypeScript client: {error}")
 

@@ -15,7 +15,7 @@ import pytest
 from tests.conformance.node import CannotInstall, find_node, install
 from tests.support.processes import DEADLINE, ROOT, environment, http_server, stdio_command
 from tests.support.rounds import CANCELLED, DECLINED, accepted
-from tests.typescript.test_typescript_client import CLIENT, CLIENT_NODE_MAJOR
+from tests.typescript.test_typescript_client import CLIENT_NODE_MAJOR
 
 ORDER = ROOT / "examples" / "order" / "server.py"
 SCRIPT = Path(__file__).with_name("rounds.mjs")
@@ -31,7 +31,7 @@ ANSWERS = [
 def report(request: pytest.FixtureRequest) -> dict[str, Any]:
     """What the client showed and got, over each transport."""
     try:
-        command = [str(find_node(CLIENT_NODE_MAJOR)), str(SCRIPT), str(install("typescript", CLIENT))]
+        command = [str(find_node(CLIENT_NODE_MAJOR)), str(SCRIPT), str(install("typescript"))]
     except CannotInstall as error:
         pytest.skip(f"no TypeScript client: {error}")
     if request.param == "stdio":

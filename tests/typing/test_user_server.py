@@ -12,13 +12,12 @@ import pytest
 from leanmcp import run
 from tests.conformance.node import CannotInstall, find_node, install
 from tests.support.processes import ROOT, environment
+from tests.support.type_checks import CHECK_TIMEOUT, mypy
 from tests.typing import user_client, user_server
 
 USER_SERVER = ROOT / "tests" / "typing" / "user_server.py"
 PROGRAMS = [USER_SERVER, USER_SERVER.with_name("user_features.py"), USER_SERVER.with_name("user_client.py")]
-PYRIGHT = "pyright@1.1.406"
 PYRIGHT_NODE_MAJOR = 14
-CHECK_TIMEOUT = 120.0  # seconds; mypy without its cache reads the whole project
 
 USES = """
 from leanmcp import Client
@@ -51,14 +50,6 @@ def uses(tmp_path: Path) -> Path:
     return file
 
 
-def check(*command: str) -> str:
-    """Run a type checker in the project; return what it prints."""
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=CHECK_TIMEOUT, env=environment(), cwd=ROOT, check=False
-    )
-    return done.stdout + done.stderr
-
-
 def complaints(output: str, file: Path) -> list[str]:
     """Return the errors about one file, in order."""
     return [line for line in output.splitlines() if file.name in line and "error" in line]
@@ -67,7 +58,8 @@ def complaints(output: str, file: Path) -> list[str]:
 def test_mypy_is_silent_about_right_code_and_names_each_mistake(uses: Path) -> None:
     """Ours: decorators keep signatures, options are typed; `mypy --strict`."""
     pytest.importorskip("mypy", reason="mypy is not installed")
-    output = check(sys.executable, "-m", "mypy", "--strict", *map(str, PROGRAMS), str(uses))
+    done = mypy(*map(str, PROGRAMS), str(uses))
+    output = done.stdout + done.stderr
     assert [complaints(output, program) for program in PROGRAMS] == [[]] * len(PROGRAMS)
     for signature in ("def (a: int, b: int =) -> int", "def (query: str, region: str, genre:", "dict[str, int]"):
         assert f'Revealed type is "{signature}' in output
@@ -78,10 +70,14 @@ def test_mypy_is_silent_about_right_code_and_names_each_mistake(uses: Path) -> N
 def test_pyright_is_silent_about_right_code_and_names_each_mistake(uses: Path) -> None:
     """Ours: the same for the checker inside many editors."""
     try:
-        pyright = [str(find_node(PYRIGHT_NODE_MAJOR)), str(install("pyright", PYRIGHT) / "pyright" / "index.js")]
+        pyright = [str(find_node(PYRIGHT_NODE_MAJOR)), str(install("pyright") / "pyright" / "index.js")]
     except CannotInstall as error:
         pytest.skip(f"no pyright: {error}")
-    output = check(*pyright, "--pythonpath", sys.executable, *map(str, PROGRAMS), str(uses))
+    command = [*pyright, "--pythonpath", sys.executable, *map(str, PROGRAMS), str(uses)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=CHECK_TIMEOUT, env=environment(), cwd=ROOT, check=False
+    )
+    output = done.stdout + done.stderr
     assert [complaints(output, program) for program in PROGRAMS] == [[]] * len(PROGRAMS)
     for signature in (
         "(a: int, b: int = 1) -> int",
