@@ -36,7 +36,7 @@ class Receiver:
     def receive(self, line: bytes | None) -> None:
         self.lines.append(line)
         if line == b"answer":
-            self._server.send([b"x" * 200_000])
+            self._server.send([b"x" * 2_000_000])
 
     def cancel(self, line: bytes) -> bool:
         return False
@@ -71,7 +71,7 @@ def test_end_of_input_waits_for_no_answer_to_lines_that_have_none(loop: str) -> 
         assert NOTIFICATION not in receiver.lines
         ending = asyncio.create_task(server.drain(10 * DEADLINE))
         await asyncio.sleep(0)
-        assert len(await asyncio.to_thread(_read, streams.reader, 200_001)) == 200_001
+        assert len(await asyncio.to_thread(_read, streams.reader, 2_000_001)) == 2_000_001
         await ending
         assert receiver.lines[-3:] == [NOTIFICATION] * 3
         await server.close()
