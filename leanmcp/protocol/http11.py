@@ -229,6 +229,7 @@ class RequestReader:
             error.to_head = self._data.startswith(b"HEAD ", start)
         else:
             error.to_head = self.head.method == "HEAD"
+            error.headers = self.head.headers
         # The error itself would hold its traceback, and through it this reader: a cycle.
         self._failure = (error.status, error.message)
         self._data = b""

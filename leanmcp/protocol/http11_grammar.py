@@ -37,11 +37,13 @@ class HTTPError(Exception):
 
     Attributes:
         to_head: whether the request is a HEAD, so that its answer has no body.
+        headers: those of the request, where its head has been read.
     """
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(status, message)
         self.to_head = False
+        self.headers: dict[str, str] | None = None
         self.status = status
         self.message = message
 

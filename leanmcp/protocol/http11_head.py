@@ -198,7 +198,9 @@ class Head:
 
         # 6. Size: refused before the body, and instead of 100 (Continue).
         if self.content_length is not None and self.content_length > limits.max_body_size:
-            raise body_too_large(limits.max_body_size)
+            error = body_too_large(limits.max_body_size)
+            error.headers = headers
+            raise error
         self.plan: object = None
 
 

@@ -90,18 +90,39 @@ def _decode_slowly(message: bytes, fault: Exception) -> Envelope:
     if isinstance(fault, RecursionError):
         raise refuse("nested too deeply") from None
     if not isinstance(fault, msgspec.ValidationError):
-        raise ParseError(f"Parse error: {fault}") from None
+        raise ParseError(f"Parse error: {malformed(message, fault)}") from None
     try:
         value: Any = _decode_any(message)
     except msgspec.ValidationError:
         raise refuse("a number is out of range") from None
-    except _FAULTS:
-        raise ParseError(f"Parse error: {fault}") from None
+    except _FAULTS as worse:  # behind what was of the wrong type
+        raise ParseError(f"Parse error: {malformed(message, worse)}") from None
     if isinstance(value, list):
         raise refuse("batches are not supported, send one message at a time")
     if not isinstance(value, dict):
         raise refuse("a message is a JSON object")
     return _decode_object(message, value)
+
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_NO_NUMBERS = (b"NaN", b"Infinity", b"-Infinity")
+
+
+def malformed(text: bytes, fault: Exception) -> str:
+    """Return what is wrong with `text`, which the decoder has refused with `fault`."""
+    if not text.strip():
+        return "there is nothing, where JSON is expected"
+    if text.startswith(_BYTE_ORDER_MARK):
+        return "it begins with a byte order mark; write UTF-8 without one"
+    detail, _, place = str(fault).removeprefix("JSON is malformed: ").partition(" (byte ")
+    if not place:
+        return "the JSON ends too early" if detail == "Input data was truncated" else detail
+    at = int(place.removesuffix(")"))
+    if text.startswith(_NO_NUMBERS, at):
+        detail = "JSON has no NaN and no Infinity"
+    elif text.startswith(b"'", at):
+        detail = "JSON has double quotes"
+    return f"{detail}, at byte {at}"
 
 
 def _decode_object(message: bytes, value: dict[str, Any]) -> Envelope:

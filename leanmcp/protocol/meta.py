@@ -175,6 +175,8 @@ def _explain_meta(raw: msgspec.Raw | bytes, fault: Exception) -> str:
     meta = params.get("_meta", {}) if isinstance(params, dict) else {}
     if not isinstance(meta, dict):
         return "params._meta must be an object"
+    if not isinstance(params, dict) and params is not None:
+        return "params must be an object"
     missing = [f"{name} ({shape})" for name, shape in _REQUIRED.items() if name not in meta]
     if missing:
         return f"params._meta lacks {' and '.join(missing)}"

@@ -33,7 +33,7 @@ class CORSEndpoint(HTTPEndpoint):
         refusal = super().admit(head)
         if refusal is not None and refusal.status == 405 and head.method == "OPTIONS" and "origin" in head.headers:
             vary = b"Origin, Access-Control-Request-Headers"
-            return Response(204, [], NOTHING, self._fields(head, vary) + _preflight(head))
+            return Response(204, [], NOTHING, self.fields(head.headers, vary) + _preflight(head))
         return None if refusal is None else self._with_fields(refusal, head)
 
     def respond(self, request: Request, channel: Channel) -> Answer | Coroutine[Any, Any, Answer]:
@@ -49,23 +49,23 @@ class CORSEndpoint(HTTPEndpoint):
     def stream_fields(self, head: Head) -> bytes | None:
         """Return the header lines of an event stream in place of the answer, None where the client takes none."""
         fields = super().stream_fields(head)
-        return None if fields is None else fields + self._fields(head)
+        return None if fields is None else fields + self.fields(head.headers)
 
     async def _later(self, answer: Coroutine[Any, Any, Answer], head: Head) -> Answer:
         return self._whichever(await answer, head)
 
     def _whichever(self, answer: Answer, head: Head) -> Answer:
         if isinstance(answer, EventStream):
-            return EventStream(answer.source, answer.fields + self._fields(head))
+            return EventStream(answer.source, answer.fields + self.fields(head.headers))
         return self._with_fields(Response(200, answer) if isinstance(answer, list) else answer, head)
 
     def _with_fields(self, response: Response, head: Head) -> Response:
-        fields = response.fields + self._fields(head)
+        fields = response.fields + self.fields(head.headers)
         return Response(response.status, response.body, response.content_type, fields, response.close)
 
-    def _fields(self, head: Head, vary: bytes = b"Origin") -> bytes:
+    def fields(self, headers: dict[str, str], vary: bytes = b"Origin") -> bytes:
         """Return the fields of an answer; `Vary` always, because the answer to another origin differs."""
-        origin = head.headers.get("origin")
+        origin = headers.get("origin")
         if origin is None or not self._rule.origin(origin) or not _is_plain(origin):
             return b"Vary: %s\r\n" % vary
         return b"Access-Control-Allow-Origin: %s\r\nAccess-Control-Expose-Headers: %s\r\nVary: %s\r\n" % (

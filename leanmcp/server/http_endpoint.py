@@ -8,6 +8,7 @@ Spec 2026-07-28: basic/transports/streamable-http.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 Answer = Segments | Response | EventStream
 """What comes of a request; segments alone are the JSON of an answer with status 200."""
 _JSON_TYPES = ("application/json", "application/*", "*/*")
+_EXCLUDED = re.compile(r";[ \t]*q=0(?:\.0*)?[ \t]*$")
 _ACCEPTED = Response(202, [], NOTHING)
 _any_params = msgspec.json.Decoder(Params)
 
@@ -131,6 +133,8 @@ class HTTPEndpoint:
             if plan.refusal is None:
                 self._read_mirrors(head, plan)
                 accept = head.headers.get("accept", "").lower()
+                if "q=0" in accept:
+                    accept = _acceptable(accept)
                 plan.sse = "text/event-stream" in accept and not any(kind in accept for kind in _JSON_TYPES)
                 plan.listens = "text/event-stream" in accept or "*/*" in accept
                 plan.streams = plan.listens and not self._json_response
@@ -148,6 +152,8 @@ class HTTPEndpoint:
             text = f"Origin {origin[:100]!r} may not call this server; add it with allowed_origins=[{origin[:100]!r}]"
             warn_seldom("refused a request: %s", text)
             return _refuse(403, text)
+        if head.path == "*":
+            return Response(204, [], NOTHING, b"Allow: POST\r\n")  # RFC 9110 9.3.7: of the server, not of a path
         if head.path not in self._paths:
             if head.path == "/" and head.method in ("GET", "HEAD"):
                 return Response(200, [hints.page(self._server.name, self.path)], HTML)
@@ -164,6 +170,10 @@ class HTTPEndpoint:
             if missing:
                 text += f" Missing: {missing}."
             return _refuse(415, f"{text} {hints.curl(head, self.path)}")
+        coding = head.headers.get("content-encoding", "identity")
+        if coding.lower() != "identity":
+            text = f"Content-Encoding {coding[:100]!r} is not read; send the body as it is"
+            return _refuse(415, text, b"Accept-Encoding: identity\r\n")  # RFC 9110 15.5.16
         return None
 
     def _read_mirrors(self, head: Head, plan: Plan) -> None:
@@ -188,6 +198,10 @@ class HTTPEndpoint:
         None where the client takes none (policy P6): then its answer stays JSON, and notifications are not sent.
         """
         return sse.FIELDS if self._plan(head).streams else None
+
+    def fields(self, headers: dict[str, str]) -> bytes:
+        """Return the header lines of an answer that the connection gives by itself."""
+        return b""
 
     # --- the whole request --------------------------------------------------------------------------------------------
 
@@ -235,6 +249,8 @@ class HTTPEndpoint:
         try:
             envelope = jsonrpc.decode(request.body, self._limits)
             if envelope.id is msgspec.UNSET:
+                if envelope.method in self._methods:  # what cannot be accepted is a 4xx, not a silent 202
+                    raise jsonrpc.refuse(f'{envelope.method} is a request, and needs an "id"')
                 return _ACCEPTED
             request_id = envelope.id
             method = self._methods.get(envelope.method)
@@ -320,6 +336,11 @@ def _checked_params(plan: Plan, envelope: jsonrpc.Envelope, method: Method | Non
     ):
         _check_mirrors(plan, envelope.method, params)
     return params
+
+
+def _acceptable(accept: str) -> str:
+    """Return the media ranges of an Accept field that are not excluded by a weight of 0 (RFC 9110 12.4.2)."""
+    return ",".join(kind for kind in accept.split(",") if _EXCLUDED.search(kind) is None)
 
 
 def _check_mirrors(plan: Plan, method: str, params: Params) -> None:

@@ -138,7 +138,7 @@ class LineEndpoint:
                 return self._notified(envelope.method, envelope.params)
             request_id = envelope.id
             if request_id in self.calls or request_id in self.streams:
-                raise InvalidRequest(f"Invalid request: id {str(request_id)[:64]!r} is still in flight")
+                raise InvalidRequest(f"Invalid request: id {repr(request_id)[:64]} is still in flight")
             method = self._methods.get(envelope.method)
             if method is None and envelope.method == "initialize":
                 raise method_not_found(envelope.method, self._methods)

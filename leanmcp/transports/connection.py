@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 from abc import abstractmethod
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
+
+if sys.platform != "win32":
+    import fcntl
+    import termios
 
 from ..protocol.http11 import Head, Request
 from ..protocol.jsonrpc import Segments
@@ -19,6 +24,8 @@ if TYPE_CHECKING:
     from .http_server import HTTPConnection, HTTPServer
 
 LINGER = 2  # seconds that a refused client may go on sending before the connection is cut
+_NOT_SETTLED = float("inf")
+_SETTLES = 0.125  # of `write_timeout`; for so long what leaves may just move to the client's kernel
 _DRAIN_LINGER = 0.1  # seconds, the same while the server ends: the process must not wait for clients to hang up
 
 Answer = Response | EventStream | Segments
@@ -33,6 +40,9 @@ class Endpoint(Protocol):
 
     def stream_fields(self, head: Head, /) -> bytes | None:
         """Return the header lines of an event stream in place of the answer, None where the client takes none."""
+
+    def fields(self, headers: dict[str, str], /) -> bytes:
+        """Return the header lines of an answer that the connection gives by itself."""
 
     def respond(self, request: Request, channel: HTTPConnection, /) -> Answer | Coroutine[Any, Any, Answer]:
         """Answer a whole request, now, later or without end; `channel` takes notifications before a later answer."""
@@ -58,7 +68,7 @@ class Connection(asyncio.Protocol):
         self._server = server
         self._ending = False
         self._eof = False
-        self._unsent = 0
+        self._unsent: float = 0
         self.deadline: float = server.now + server.limits.silent_timeout
         self.stalled = False
         self.task: asyncio.Task[None] | None = None
@@ -66,8 +76,8 @@ class Connection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """Note that the client is behind with reading."""
         self.stalled = True
-        self._unsent = self._transport.get_write_buffer_size()
-        self.deadline = self._server.now + self._server.limits.write_timeout
+        self._unsent = _NOT_SETTLED
+        self.deadline = self._server.now + self._server.limits.write_timeout * _SETTLES
 
     @abstractmethod
     def expire(self) -> None:
@@ -83,10 +93,32 @@ class Connection(asyncio.Protocol):
 
     def _is_still_reading(self) -> bool:
         """Return whether a client that is behind has read some; then it has as much time again."""
-        if not self.stalled or self._transport.get_write_buffer_size() >= self._unsent:
+        if not self.stalled:
             return False
-        Connection.pause_writing(self)
+        unread = self._unread()
+        if unread >= self._unsent:
+            return False
+        timeout = self._server.limits.write_timeout
+        if self._unsent == _NOT_SETTLED:
+            self.deadline += timeout * (1 - _SETTLES)
+        else:
+            self.deadline = self._server.now + timeout
+        self._unsent = unread
         return True
+
+    def _unread(self) -> int:
+        """Return how many bytes the client has not taken.
+
+        The kernel's are among them: it makes room for more in steps of up to 3 MB, for which a client of 20 kB/s takes
+        two minutes.
+        """
+        size = self._transport.get_write_buffer_size()
+        sock = self._transport.get_extra_info("socket")
+        if sys.platform == "win32" or sock is None or sock.fileno() < 0:
+            return size
+        with contextlib.suppress(OSError):  # a kind of socket that cannot tell
+            size += int.from_bytes(fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4)), sys.byteorder)
+        return size
 
     def _finish(self) -> None:
         """End the connection behind the last answer, without a reset while the client is still sending.

@@ -18,6 +18,7 @@ from typing import Any, cast
 from ..calls import Starter, end_call
 from ..errors import InvalidRequest
 from ..limits import Limits
+from ..logs import warn_seldom
 from ..protocol import http11, sse
 from ..protocol.http11 import Head, HTTPError, Request, RequestReader
 from ..protocol.jsonrpc import RequestId, Segments, encode_error
@@ -28,6 +29,7 @@ from .stream_connection import StreamConnection
 _JOIN_SIZE = 64 * 1024  # bytes; larger answers are handed over in pieces instead of being copied into one
 _HOLD_SIZE = 64 * 1024  # bytes that a client may send ahead while its call runs
 _NEVER = float("inf")
+_TLS = b"\x16\x03"  # what a connection begins with; RFC 8446 5.1
 _CLEANUP = 0.2  # seconds that the `finally` blocks of calls have which the end of the server cancels
 _EXPIRE_AT_ONCE = 100  # connections, about 2 ms
 _SILENCE = 10  # seconds after which a call without an answer turns into an event stream (policy P6)
@@ -153,7 +155,10 @@ class HTTPConnection(Connection):
                     return
                 request = reader.next_request()
         except HTTPError as error:
-            return self._refuse(error.status, error.message, bodyless=error.to_head)
+            if data.startswith(_TLS):
+                warn_seldom("a client speaks TLS, and this port is plain HTTP: use http://, or serve with ssl=")
+            fields = b"" if error.headers is None else self._server.endpoint.fields(error.headers)
+            return self._refuse(error.status, error.message, fields, bodyless=error.to_head)
         if reader.phase != http11.IDLE:
             self._wait_for_more()
 
@@ -202,7 +207,8 @@ class HTTPConnection(Connection):
     def _serve(self, request: Request) -> None:
         server = self._server
         if server.in_flight >= server.max_in_flight:
-            refusal = _error(503, "too many calls in flight (Limits.max_in_flight)", RETRY_LATER)
+            fields = RETRY_LATER + server.endpoint.fields(request.head.headers)
+            refusal = _error(503, "too many calls in flight (Limits.max_in_flight)", fields)
             return self._write(refusal, request.head)
         outcome: Any = server.respond(request, self)
         if type(outcome) is CoroutineType:
@@ -421,7 +427,9 @@ class HTTPConnection(Connection):
         elif self._ending or self.stalled or self._phase == http11.IDLE:
             self.abort()
         else:
-            self._refuse(408, "the request did not arrive in time (Limits.head_timeout, Limits.body_timeout)")
+            head = self._reader.head
+            fields = b"" if head is None else self._server.endpoint.fields(head.headers)
+            self._refuse(408, "the request did not arrive in time (Limits.head_timeout, Limits.body_timeout)", fields)
 
     def drain(self) -> None:
         """End the connection if no request is under way; the answer of one that is says `Connection: close`."""

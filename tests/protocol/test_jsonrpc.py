@@ -64,6 +64,27 @@ def test_bytes_that_are_no_json_are_a_parse_error(message: bytes) -> None:
 
 
 @pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        (b" \n", "there is nothing, where JSON is expected"),
+        (b"\xef\xbb\xbf{}", "it begins with a byte order mark; write UTF-8 without one"),
+        (b'{"a":1', "the JSON ends too early"),
+        (b'{"a":NaN}', "JSON has no NaN and no Infinity, at byte 5"),
+        (b'{"a":-Infinity}', "JSON has no NaN and no Infinity, at byte 6"),
+        (b"{'a':1}", "JSON has double quotes, at byte 1"),
+        (b'{"a":1,}', "trailing comma in object, at byte 7"),
+        (b"[1,]", "trailing comma in array, at byte 3"),
+        (b'{"a":1}x', "trailing characters, at byte 8"),
+    ],
+)
+def test_parse_error_tells_what_to_mend(message: bytes, text: str) -> None:
+    """Ours: of what people write by hand; the first fault of the JSON, not of what it would mean."""
+    with pytest.raises(ParseError) as caught:
+        jsonrpc.decode(message)
+    assert str(caught.value) == f"Parse error: {text}"
+
+
+@pytest.mark.parametrize(
     ("message", "request_id"),
     [
         (b"[]", None),

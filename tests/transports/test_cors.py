@@ -173,6 +173,23 @@ def test_every_answer_may_be_read_by_the_page(
     shown_to(answer, PAGE)
 
 
+@pytest.mark.parametrize(
+    ("fields", "rest", "status"),
+    [
+        ({"content_length": "99999999"}, b"", 413),
+        ({"content_length": "", "transfer_encoding": "chunked"}, b"x\r\n", 400),
+        ({"content_length": "", "transfer_encoding": "chunked"}, b"7fffffff\r\n", 413),
+    ],
+)
+def test_what_the_connection_refuses_may_be_read_too(
+    port: int, fields: dict[str, str], rest: bytes, status: int
+) -> None:
+    """Ours: FIELD 64; the head has been read, and so who asks is known."""
+    answer = ask(port, http(b"", origin=PAGE, **fields) + rest)
+    assert answer.status == status
+    shown_to(answer, PAGE)
+
+
 def test_an_answer_that_turns_into_a_stream_may_be_read_too(port: int) -> None:
     """Ours: the fields go out with the head of the stream."""
     with EventWire(port) as wire:

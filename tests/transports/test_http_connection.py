@@ -125,14 +125,15 @@ def test_a_big_last_answer_is_not_cut_while_it_is_being_read(port: int) -> None:
         assert wire.ended()
 
 
-def test_a_slow_reader_is_not_given_up_while_it_reads(tight: int) -> None:
-    """Ours: `write_timeout` is for a standstill, not for the whole answer."""
+@pytest.mark.parametrize("pace", [100_000, 1_000_000])
+def test_a_slow_reader_is_not_given_up_while_it_reads(tight: int, pace: int) -> None:
+    """Ours: `write_timeout` is for a standstill, not for the whole answer; nor for what the kernel holds."""
     with Wire(tight, receive_buffer=100_000) as wire, Wire(tight) as other:
         wire.send(http(call("blob", {"size": 16_000_000})))
         received = 0
         for _ in range(12):
             other.send(slow(0.5)).answer()  # half a second goes by
-            wanted = received + 1_000_000
+            wanted = received + pace
             while received < wanted:
                 received += len(wire.socket.recv(wanted - received))
         while received < 16_000_000:
@@ -292,6 +293,10 @@ class Answering:
     def admit(self, head: Head) -> None:
         return None
 
+    def fields(self, headers: dict[str, str]) -> bytes:
+        """Add nothing."""
+        return b""
+
     def stream_fields(self, head: Head) -> None:
         return None
 
@@ -420,7 +425,7 @@ def test_a_second_signal_ends_the_process_at_once(own: HTTPProcess, first: signa
         started = time.monotonic()
         own.process.send_signal(first)
         assert own.process.wait(DEADLINE) == code
-        assert time.monotonic() - started < 0.5
+        assert time.monotonic() - started < 1.2  # one signal gives the call 1.5 s
 
 
 def test_a_taken_port_is_told_in_one_line(own: HTTPProcess) -> None:

@@ -97,6 +97,14 @@ def test_step_2_another_media_type_is_415(port: int, kind: str) -> None:
     refused(ask(port, http(ECHO, content_type=kind)), 415, -32600, None)
 
 
+def test_step_2_a_coded_body_is_415(port: int) -> None:
+    """Spec: RFC 9110 8.4, 15.5.16; no client has a reason to code small requests."""
+    answer = ask(port, http(ECHO, content_encoding="gzip"))
+    refused(answer, 415, -32600, None)
+    assert answer.headers["accept-encoding"] == "identity"
+    assert ask(port, http(ECHO, content_encoding="identity")).text == "hello"
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -144,7 +152,7 @@ def test_step_3_json_that_is_no_request_is_32600(port: int, message: Any, reques
     refused(ask(port, raw(msgspec.json.encode(message))), 400, -32600, request_id)
 
 
-@pytest.mark.parametrize("method", ["notifications/cancelled", "notifications/x", "tools/call"])
+@pytest.mark.parametrize("method", ["notifications/cancelled", "notifications/x", "x"])
 def test_step_4_a_notification_is_202_without_body(port: int, method: str) -> None:
     """Spec: basic/transports/streamable-http, "Sending Messages" 5; no header is demanded of it."""
     with Wire(port) as wire:
@@ -152,6 +160,13 @@ def test_step_4_a_notification_is_202_without_body(port: int, method: str) -> No
         assert (answer.status, answer.body) == (202, b"")
         assert "content-type" not in answer.headers
         assert wire.send(http(ECHO)).answer().text == "hello"
+
+
+def test_step_4_a_request_without_an_id_is_400(port: int) -> None:
+    """Spec: basic/transports/streamable-http, "Sending Messages" 5; a 202 would tell nobody."""
+    answer = ask(port, raw(encode({"jsonrpc": "2.0", "method": "tools/call"})))
+    refused(answer, 400, -32600, None)
+    assert answer.message["error"]["message"] == 'Invalid request: tools/call is a request, and needs an "id"'
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,20 @@ def test_json_is_the_answer_to_every_accept_that_allows_it(port: int, accept: st
     assert (answer.status, answer.headers["content-type"], answer.text) == (200, "application/json", "hello")
 
 
+@pytest.mark.parametrize(
+    ("accept", "kind"),
+    [
+        ("text/event-stream, application/json;q=0", "text/event-stream"),
+        ("*/*; q=0.000,text/event-stream", "text/event-stream"),
+        ("text/event-stream;q=0, application/json", "application/json"),
+        ("text/event-stream, application/json;q=0.01", "application/json"),
+    ],
+)
+def test_a_weight_of_zero_excludes_a_type(port: int, accept: str, kind: str) -> None:
+    """Spec: RFC 9110 12.4.2; policy P6."""
+    assert ask(port, http(ECHO, accept=accept)).headers["content-type"] == kind
+
+
 def test_event_stream_alone_gets_one_event(port: int) -> None:
     """Ours: policy P6; refusals stay JSON."""
     for message, code in ((ECHO, None), (call("nope"), -32602)):
@@ -88,6 +102,14 @@ def test_event_stream_alone_gets_one_event(port: int) -> None:
             assert event.get("error", {}).get("code") == code
             assert wire.send(http(ECHO)).answer().text == "hello"
     refused(ask(port, http(request("nope/x"), accept="text/event-stream")), 404, -32601)
+
+
+def test_options_may_be_asked_of_the_whole_server(port: int) -> None:
+    """Spec: RFC 9110 9.3.7; it serves to see that somebody is there."""
+    with Wire(port) as wire:
+        answer = wire.send(b"OPTIONS * HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n").answer(to="OPTIONS")
+        assert (answer.status, answer.headers["allow"], answer.body) == (204, "POST", b"")
+        assert wire.send(http(ECHO)).answer().text == "hello"
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/", "/mcp?a=b"])

@@ -251,6 +251,10 @@ class Answering:
     def admit(self, head: Head) -> None:
         """Let every request in."""
 
+    def fields(self, headers: dict[str, str]) -> bytes:
+        """Add nothing."""
+        return b""
+
     def stream_fields(self, head: Head) -> None:
         """Answer with no event stream."""
 
