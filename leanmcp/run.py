@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ _LAST_ACCEPTS = 0.25  # seconds of accepting after SIGTERM, so that connections 
 _CLEANUP = 0.2  # seconds that the `finally` blocks of calls have which the end of the server cancels
 _YIELDS = {"generator didn't yield": "has ended without yielding", "generator didn't stop": "yields more than once"}
 """What contextlib says of a function that does not yield once: what we say."""
+_FAILURE_PATHS = (".mistyped", ".server.fault_log", ".server.recover", ".server.repeats", ".server.subscriptions")
+"""With the explainer and the sentences behind it; and for the first list and listener, that may come late."""
 _PRELOAD_AFTER = 0.3  # seconds without an answer, after which standard input counts as idle
 
 
@@ -58,7 +61,9 @@ def run(
             "mcp.run() starts an event loop, but one is running here already; use `await mcp.run_async(...)` instead"
         )
     reserve_standard_descriptors()
-    _guard_stderr()
+    from .transports.stderr_pump import guard_stderr  # of a process that serves, not of one that asks itself
+
+    guard_stderr()
     log_to_stderr("INFO")
     stop = stop or Stop.by_signals()
     runner = asyncio.Runner(loop_factory=_loop_factory())
@@ -75,7 +80,12 @@ def run(
         code = code_of(error)
         sys.exit(f"leanmcp: {error}" + (f" [{code}]" if code else ""))
     finally:
-        if runner.run(end_tasks()):
+        ended = runner.run(end_tasks())
+        from .last_threads import end_in_time, left_threads  # as above
+
+        if stop._handles_signals and left_threads():  # closing the loop would wait for its executor
+            end_in_time(stop.exit_code or int(sys.exc_info()[0] is not None))
+        elif ended:
             runner.close()
     if stop.exit_code:
         sys.exit(stop.exit_code)
@@ -87,15 +97,9 @@ async def end_tasks() -> bool:
         for task in tasks:
             task.cancel()
         tasks = (await asyncio.wait(tasks, timeout=_CLEANUP))[1]
+    if not tasks:
+        await asyncio.get_running_loop().shutdown_asyncgens()
     return not tasks
-
-
-def _guard_stderr() -> None:
-    """Put a pump before a standard error whose reader could fall behind."""
-    from .transports.stderr_pump import StderrPump  # of a process that serves, not of one that asks itself
-
-    if StderrPump.is_needed():
-        StderrPump()
 
 
 def reserve_standard_descriptors() -> None:
@@ -235,12 +239,16 @@ class Stop:
         """Listen while the block runs; `drain` is SIGTERM's."""
         loop = asyncio.get_running_loop()
         if self._handles_signals:
+            from .forks import serve_here  # of a process that serves
+
+            serve_here(True)
             loop.add_signal_handler(signal.SIGTERM, self._signalled, 0, drain)
             loop.add_signal_handler(signal.SIGINT, self._signalled, 128 + signal.SIGINT, min(drain, _SHORT_DRAIN))
         try:
             yield
         finally:
             if self._handles_signals:
+                serve_here(False)
                 loop.remove_signal_handler(signal.SIGTERM)
                 loop.remove_signal_handler(signal.SIGINT)
 
@@ -362,7 +370,9 @@ async def _serve_http(
 def _say(text: str, name: str | None = None) -> None:
     """Print the one line of a start on standard error."""
     subject = "" if name is None else f' "{name}"'
-    if sys.stderr is not None:  # it was closed; `print` would take standard output instead
+    if sys.stderr is None:
+        return  # it was closed; `print` would take standard output instead
+    with suppress(OSError):  # a full disk is no reason not to serve
         print(f"leanmcp {__version__}{subject} {text}", file=sys.stderr, flush=True)
 
 
@@ -392,14 +402,13 @@ def _load_failure_paths() -> None:
     """Import what failures need while descriptors are to be had: nothing on a failure path may import first."""
     import traceback  # noqa: F401
 
-    # With the explainer and the sentences behind it; and for the first listener and list, that may come late.
-    from . import mistyped  # noqa: F401
-    from .server import fault_log, recover, repeats, subscriptions  # noqa: F401
-
+    # By their names: `from . import` would ask the package for a name that it does not have, and load the reply.
+    for name in _FAILURE_PATHS:
+        import_module(name, __package__)
     if "leanmcp.schema.validator" in sys.modules:  # there is a schema written by hand
         import fractions  # noqa: F401
 
-        from .schema import generator  # noqa: F401
+        import_module(".schema.generator", __package__)
 
 
 def _load_failure_paths_if_possible() -> None:

@@ -36,6 +36,7 @@ BASE = {
     "elsewhere",
     "brief",
     "frames",
+    "forks",
     "mistakes",
     "explanations",
     "private_files",

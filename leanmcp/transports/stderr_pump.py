@@ -11,6 +11,7 @@ import atexit
 import os
 import select
 import stat
+import sys
 import threading
 from contextlib import suppress
 
@@ -19,6 +20,25 @@ _READ_SIZE = 64 * 1024
 _ROOM = 4 * 1024 * 1024  # bytes that wait for a host which is behind
 _PATIENCE = 0.5  # seconds at exit that a host which is behind may take nothing
 _END = 2.0  # seconds that all of it may take
+
+
+def guard_stderr() -> None:
+    """Put a pump before a standard error whose reader could fall behind; a full disk takes no part in the end."""
+    atexit.register(_flush)
+    if StderrPump.is_needed():
+        StderrPump()
+
+
+def _flush() -> None:
+    """Drop what a full disk does not take: Python would exit with 120 for it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, ValueError):  # there is none, or it is closed
+            continue
+        except OSError:
+            with suppress(OSError):  # it has no descriptor
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class StderrPump:
