@@ -112,7 +112,7 @@ class HTTPStream:
 
 
 class HTTPTransport:
-    """Carries requests to one MCP endpoint.
+    """Carries requests to one MCP endpoint, through the proxy that the environment names; see `http_client_proxy`.
 
     Args:
         url: of the endpoint, `http` or `https`.

@@ -315,10 +315,10 @@ class Connection:
             self.cut = reason
         self._writer.transport.abort()
 
-    def address(self) -> str:
+    async def addresses(self) -> list[str]:
         """Return the IP address of the peer, empty for a Unix socket."""
         peer = self._writer.get_extra_info("peername")
-        return str(peer[0]) if isinstance(peer, tuple) else ""
+        return [str(peer[0]) if isinstance(peer, tuple) else ""]
 
     async def wait_closed(self) -> None:
         """Return when the socket is closed."""

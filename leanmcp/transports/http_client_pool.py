@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import socket
 import ssl
 from collections import deque
 from collections.abc import Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import CannotConnect, ConnectionLost, TransportError
 from ..limits import HTTPClientLimits
 from .http_client_connection import Connection
 from .http_client_url import Origin
 
+if TYPE_CHECKING:
+    from .http_client_proxy import Proxy
+
 _SWEEP = 5.0  # seconds between two looks at the idle connections
 _LAST_WAIT = 1.0  # seconds that closed sockets have to go away, when the pool is closed
 # A host that vanished without a word is noticed after a minute, on a stream that stays silent too.
 _PROBES = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 
 class Pool:
@@ -167,20 +172,32 @@ class Pool:
         return task.result()
 
     async def _open(self, origin: Origin, where: str) -> Connection:
+        proxy, sock, shown = _proxy_for(origin), None, where
+        if proxy is not None:
+            shown = f"{where} through {proxy.shown}"
         try:
             async with asyncio.timeout(self._limits.connect_timeout):
-                reader, writer = await self._streams(origin)
+                if proxy is not None:
+                    sock = await proxy.open(origin, where)
+                reader, writer = await self._streams(origin, sock)
         except TimeoutError:
             seconds = self._limits.connect_timeout
             raise CannotConnect(
-                f"Cannot connect to {where}: no answer within {seconds:g} seconds; check host, port and firewall",
+                f"Cannot connect to {shown}: no answer within {seconds:g} seconds; check host, port and firewall",
                 where,
             ) from None
         except (OSError, ssl.SSLError, UnicodeError) as fault:
-            raise CannotConnect(f"Cannot connect to {where}: {_reason(fault, origin)}", where) from None
-        return Connection(reader, writer, origin, where, self._limits)
+            peer = origin if proxy is None or sock is not None else proxy.origin
+            raise CannotConnect(f"Cannot connect to {shown}: {_reason(fault, peer)}", where) from None
+        if proxy is None:
+            return Connection(reader, writer, origin, where, self._limits)
+        from .http_client_proxy import ProxiedConnection  # of few
 
-    async def _streams(self, origin: Origin) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return ProxiedConnection(proxy, reader, writer, origin, where, self._limits)
+
+    async def _streams(
+        self, origin: Origin, sock: socket.socket | None
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         context = None
         if origin.scheme == "https":
             if self._context is None:
@@ -189,7 +206,8 @@ class Pool:
         name = origin.host if context is not None else None
         if origin.socket:
             return await asyncio.open_unix_connection(origin.socket, ssl=context, server_hostname=name)
-        reader, writer = await asyncio.open_connection(origin.host, origin.port, ssl=context, server_hostname=name)
+        to: dict[str, Any] = {"host": origin.host, "port": origin.port} if sock is None else {"sock": sock}
+        reader, writer = await asyncio.open_connection(**to, ssl=context, server_hostname=name)
         peer = writer.get_extra_info("socket")
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for option, value in _PROBES:
@@ -232,6 +250,14 @@ class Pool:
                 waiter.cancel()
         for _ in range(3):  # sockets of requests that were cancelled a moment ago go away in the next turns of the loop
             await asyncio.sleep(0)
+
+
+def _proxy_for(origin: Origin) -> Proxy | None:
+    if origin.socket or not any(name in os.environ for name in _PROXIES):
+        return None
+    from .http_client_proxy import proxy_for  # of few
+
+    return proxy_for(origin)
 
 
 def _abort_result(task: asyncio.Task[Connection]) -> None:

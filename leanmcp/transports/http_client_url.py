@@ -34,6 +34,11 @@ class Origin(Struct, frozen=True):
     port: int
     socket: str = ""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether nothing that is sent there leaves this machine."""
+        return bool(self.socket or _LOOPBACK.fullmatch(self.host))
+
 
 class Target(Struct, frozen=True):
     """One URL.
@@ -55,7 +60,7 @@ class Target(Struct, frozen=True):
     @property
     def is_local(self) -> bool:
         """Whether nothing of a request leaves this machine."""
-        return bool(self.origin.socket or _LOOPBACK.fullmatch(self.origin.host))
+        return self.origin.is_local
 
 
 def parse_url(url: str, socket: str = "") -> Target:
@@ -75,7 +80,7 @@ def parse_url(url: str, socket: str = "") -> Target:
         parts = urlsplit(url if url.isascii() else quote(url, safe=_KEPT))
         port = parts.port
     except ValueError as fault:
-        raise ValueError(f"{url!r} is no URL: {fault}") from None
+        raise ValueError(f"{url!r} is no URL: {_of_urllib(str(fault))}") from None
     if parts.username is not None:
         raise ValueError(
             "a URL must not hold a user name or password, which end up in logs; send them with "
@@ -122,10 +127,20 @@ def _ascii_host(url: str, host: str) -> str:
     return ascii_host
 
 
+def _of_urllib(text: str) -> str:
+    """Return why a URL cannot be split, in our words."""
+    if "Port" in text:
+        return "behind the last colon stands the port, a number from 1 to 65535"
+    return "an address in brackets is one of IPv6, such as http://[::1]:8000/mcp" if "IPv6" in text else text
+
+
 def _no_url(url: str) -> str:
     """Say what is wrong with `url` and what was probably meant."""
     if match := _SCHEME.match(url):
-        return f"{url!r} is no URL; did you mean '{match[1].lower()}://{url[match.end() :].strip()}'?"
+        host, slash, path = url[match.end() :].strip().partition("/")
+        host = re.sub(r"[\s\x00-\x1f\x7f]", "", host)
+        path = re.sub(r"[\s\x00-\x1f\x7f]", lambda found: quote(found[0]), path)
+        return f"{url!r} is no URL; did you mean '{match[1].lower()}://{host}{slash}{path}'?"
     if "://" in url and not url.lower().startswith(("http:", "https:")):
         return f"{url!r}: MCP is spoken over http:// and https://, not {url.partition('://')[0]}://"
     if _BARE_HOST.fullmatch(url):

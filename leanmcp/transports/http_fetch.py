@@ -60,7 +60,8 @@ async def fetch(
         async with asyncio.timeout(timeout):
             connection = await pool.connect(target.origin, where)
             if admit is not None:
-                admit(connection.address())
+                for address in await connection.addresses():
+                    admit(address)
             answer = await connection.exchange(method, head + b"\r\n" + body)
             if answer.fields.get(b"content-encoding", b"identity").lower() != b"identity":
                 raise NotAnMCPServer(f"{where} sent a compressed answer, which this client did not ask for", where)
