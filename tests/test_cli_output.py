@@ -72,6 +72,64 @@ def test_json_of_a_failure_is_data_too() -> None:
     assert (shown["content"], shown["isError"]) == ([{"type": "text", "text": "no"}], True)
 
 
+FOREIGN = """
+from leanmcp import MCPServer
+mcp = MCPServer("日本", instructions="日本")
+
+@mcp.tool(structured_output=True)
+def greet(name: str = "日本", why: str = "") -> dict[str, str]:
+    "日本: weiter."
+    return {"name": name, "🎉": why}
+
+@mcp.prompt
+def ask(about: str = "日本") -> str:
+    "日本."
+    return f"日本 {about}"
+
+@mcp.completion("ask", "about")
+def complete(value: str) -> list[str]:
+    return ["日本"]
+
+@mcp.resource("lib://日本", description="日本")
+def read() -> str:
+    return "日本"
+"""
+NARROW = [
+    {"PYTHONIOENCODING": "ascii"},
+    {"PYTHONIOENCODING": "ascii:strict"},
+    {"PYTHONIOENCODING": "latin-1"},
+    {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+]
+
+
+@pytest.mark.parametrize("variables", NARROW)
+def test_no_output_is_too_narrow_for_a_text(tmp_path: Path, variables: dict[str, Any]) -> None:
+    """Ours: U24; what an encoding has no bytes for is escaped, in JSON as JSON does."""
+    file = tmp_path / "server.py"
+    file.write_text(FOREIGN)
+    (tmp_path / "old.py").write_text("from mcp import Client  # 日本\n")
+    commands: list[list[str | Path]] = [
+        ["list", file],
+        ["list", file, "tools", "--verbose"],
+        ["call", file, "greet"],
+        ["prompt", file, "ask"],
+        ["read", file, "lib://日本"],
+        ["discover", file],
+        ["complete", file, "ask", "about="],
+        ["check", file],
+        ["migrate", tmp_path / "old.py"],
+        ["install", "json", file],
+    ]
+    for command in commands:
+        for json in (["--json"], []):
+            done = leanmcp(*command, *json, cwd=tmp_path, **variables)
+            assert (done.returncode in (0, 1), "Error" in done.stderr) == (True, False), (command, done.stderr)
+            assert done.stdout.isascii() or (command[0], json) == ("read", []), command  # its bytes as they are
+            assert not json or msgspec.json.decode(done.stdout), command
+    assert msgspec.json.decode(leanmcp("call", file, "greet", **variables).stdout)["name"] == "日本"
+    assert "  \\u65e5\\u672c: weiter.\n" in leanmcp("list", file, **variables).stdout
+
+
 def test_what_a_server_in_this_process_prints_is_no_data() -> None:
     """Ours: print and file descriptor 1 lead to standard error while a tool runs."""
     done = leanmcp("call", SERVER, "add", "a=1")

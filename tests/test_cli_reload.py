@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import sys
@@ -12,11 +13,22 @@ from pathlib import Path
 import pytest
 
 from tests.support.processes import DEADLINE, call, http, request
-from tests.support.reloading import SERVER, Client, Project, ask, port_of, reloading
+from tests.support.reloading import SERVER, Client, Project, ask, port_of, reloading, running
 from tests.support.shell import program_at_terminal
 from tests.support.stdio_talk import has_ended
 
 HTTP = ("--http", "--port", "0")
+LIFESPAN = """
+import sys
+from contextlib import asynccontextmanager
+
+@asynccontextmanager
+async def lifespan(server):
+    yield
+    print("the lifespan has ended", file=sys.stderr)
+"""
+
+TOO_LONG = "Invalid request: longer than 1000 bytes"
 
 
 @pytest.fixture
@@ -204,6 +216,17 @@ def test_ctrl_c_at_a_terminal_ends_both(project: Project) -> None:
         assert has_ended(pid)
 
 
+def test_an_interrupt_of_the_watcher_alone_ends_the_server_in_time(project: Project) -> None:
+    """Ours: `kill -INT` at a terminal reaches one process only; the server has its time to end."""
+    project.server.write_text(LIFESPAN + SERVER.replace('MCPServer("demo")', 'MCPServer("demo", lifespan=lifespan)'))
+    command = [sys.executable, "-m", "leanmcp", "run", str(project.server), "--reload", *HTTP]
+    with program_at_terminal(command) as terminal:
+        terminal.wait_for("Ctrl-C stops)\n")
+        os.kill(terminal.process.pid, signal.SIGINT)
+        assert terminal.finish() == 130
+        assert "the lifespan has ended" in terminal.shown
+
+
 def test_only_files_that_the_server_has_imported_count(project: Project) -> None:
     """Ours: a test or a script beside the server is saved without consequence."""
     other = project.folder / "other.py"
@@ -365,6 +388,22 @@ def test_end_of_input_ends_the_watcher_when_all_is_answered(project: Project) ->
         answers, errors = process.communicate(data.rstrip(), DEADLINE)
         assert len(answers.splitlines()) == 50
         assert (process.returncode, errors) == (0, b"")
+
+
+def test_a_line_that_is_too_long_is_refused_as_without_a_watcher(project: Project) -> None:
+    """Ours: the limit is the server's own, and `run` says the same."""
+    limits = 'MCPServer("demo", limits=Limits(max_line_size=1000))'
+    text = SERVER.replace("import MCPServer", "import Limits, MCPServer").replace('MCPServer("demo")', limits)
+    project.server.write_text(text)
+    answers = []
+    for command in (["--reload"], []):
+        with running(project.server, *command) as (process, _):
+            client = Client(process)
+            assert client.ask("version") == "0000"
+            client.send({"jsonrpc": "2.0", "method": "x" * 1000})
+            answers.append(client.receive())
+            assert client.ask("version", 2) == "0000"
+    assert answers == [{"jsonrpc": "2.0", "error": {"code": -32600, "message": TOO_LONG}}] * 2
 
 
 def test_a_client_that_reads_no_more_ends_the_watcher(project: Project) -> None:

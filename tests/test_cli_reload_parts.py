@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,35 @@ def test_who_is_ahead_is_held_back() -> None:
     assert not relay.client_is_ahead
     relay.answer(b"x" * 2_000_000 + b"\n")
     assert relay.server_is_ahead
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_a_line_that_is_too_long_is_refused_and_not_kept(size: int) -> None:
+    """Ours: P8; whatever the pieces it comes in, also at the end of input, and lines around it pass."""
+    relay = LineRelay()
+    relay.attach(max_line_size=20)
+    data = b"a" * 20 + b"\n" + b"b" * 21 + b"\n" + b"c\n" + b"d" * 99
+    for start in range(0, len(data), size):
+        relay.receive(data[start : start + size])
+    relay.receive(b"")
+    assert relay.to_server == b"a" * 20 + b"\nc\n"
+    refusal = {"jsonrpc": "2.0", "error": {"code": -32600, "message": "Invalid request: longer than 20 bytes"}}
+    assert _taken(relay.to_client) == [refusal] * 2
+
+
+def test_no_more_of_a_line_is_held_than_is_allowed() -> None:
+    """Ours: P8; a client that never ends its line takes no memory of the watcher."""
+    relay = LineRelay()
+    piece = b"x" * 65536
+    tracemalloc.start()
+    try:
+        for _ in range(640):
+            relay.receive(piece)
+        held, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 1_000_000
+    assert peak < 40_000_000  # the limit is 16 MiB, and a buffer that grows is there twice
 
 
 def test_blank_lines_count_too() -> None:

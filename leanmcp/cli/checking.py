@@ -223,10 +223,9 @@ def _list_rules(as_json: bool) -> int:
     from ..checking import RULES
 
     if as_json:
-        import msgspec
+        from .screen import Screen
 
-        shown = [_as_json(rule) for rule in RULES]
-        print(msgspec.json.format(msgspec.json.encode(shown), indent=2).decode())
+        Screen(as_json).print_json([_as_json(rule) for rule in RULES])
         return OK
     width = max(len(rule.name) for rule in RULES)
     for rule in RULES:

@@ -17,13 +17,14 @@ import socket
 import sys
 import time
 from contextlib import suppress
+from importlib import import_module
 
 from . import reloading_child
 from .faults import OK, USAGE, UsageError
 from .reloading_child import DRAIN, GO, LOADED, READY, Link
 from .reloading_files import Files, Roots, forget_bytecode
 from .reloading_lines import LineRelay
-from .reloading_process import READ_SIZE, Child, Listener, in_foreground, say, write_some
+from .reloading_process import READ_SIZE, Child, Listener, say, write_some
 
 _LOOK = 0.2  # seconds between two looks at the files
 _SETTLE = 0.04  # seconds without a further change, after which all that belongs to it is saved
@@ -159,8 +160,9 @@ class Watcher:
 
     def _hear(self, child: Child) -> None:
         for word in child.words():
-            if word == LOADED:
-                child.loaded = True
+            kind, _, size = word.partition(b" ")
+            if kind == LOADED:
+                child.loaded, child.max_line_size = True, int(size)
             elif word == READY:
                 self._tell_begun(child)
             else:
@@ -173,23 +175,23 @@ class Watcher:
                 continue
             if self._exit_code is not None and self._now is not None:  # the second one ends everything at once
                 self._now.discard()
-            self._end(OK if number == signal.SIGTERM else 128 + number, number)
+            self._end(OK if number == signal.SIGTERM else 128 + number)
 
-    def _end(self, exit_code: int, number: int = signal.SIGTERM) -> None:
+    def _end(self, exit_code: int) -> None:
         """End the server, and then the watcher."""
         self._exit_code = exit_code
         if self._next is not None:
             self._next.discard()
             self._next = None
         if self._now is not None and self._now.told_at is None:
-            self._tell_to_end(self._now, number)
+            self._tell_to_end(self._now)
 
-    def _tell_to_end(self, child: Child, number: int = signal.SIGTERM) -> None:
+    def _tell_to_end(self, child: Child) -> None:
         child.told_at = time.monotonic()
         if self._lines is not None:
             self._lines.hold()  # it is told when its calls have ended, see `_end_input`
-        elif number != signal.SIGINT or not in_foreground():  # else the terminal has told it already
-            child.signal(number)
+        else:
+            child.signal(signal.SIGTERM)
 
     def _take_leave(self) -> None:
         """Note which server has ended, and end the one that does not."""
@@ -263,7 +265,7 @@ class Watcher:
         self._first = False
         if self._lines is not None:
             self._tell_begun(child)
-            self._lines.attach()
+            self._lines.attach(child.max_line_size)
         return None
 
     def _start(self, names: list[str]) -> Link | None:
@@ -394,13 +396,6 @@ def _how(status: int | None) -> str:
 
 def _load_for_all(http: bool) -> None:
     """Import what every server needs, once, so that its process begins with it."""
-    from .. import run  # noqa: F401
-    from ..server import app  # noqa: F401
-    from . import loading  # noqa: F401
-
-    if http:
-        from .. import listen  # noqa: F401
-        from ..server import http_endpoint  # noqa: F401
-        from ..transports import http_server  # noqa: F401
-    else:
-        from ..transports import stdio_server  # noqa: F401
+    http_names = (".listen", ".server.http_endpoint", ".transports.http_server")
+    for name in (".run", ".server.app", ".cli.loading", *(http_names if http else (".transports.stdio_server",))):
+        import_module(name, "leanmcp")

@@ -1,28 +1,32 @@
 """The part of `run --reload` that runs in the server's process, which is a fork of the watcher.
 
 In: the options of the command, and a socket to the watcher. Out: a server that begins when the watcher says so, and
-ends when the watcher has. What goes to the watcher are words, each ended by a zero byte: `loaded`, `ready`, and the
-path of each file that is imported.
+ends when the watcher has. What goes to the watcher are words, each ended by a zero byte: `loaded` and the size of the
+longest line, `ready`, and the path of each file that is imported.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import signal
 import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..frames import owner_of
 from .faults import OK
 from .reloading_files import Roots
 from .reloading_process import say
+
+if TYPE_CHECKING:
+    from ..run import Stop
 
 LOADED, READY, GO = b"loaded", b"ready", b"g"
 DRAIN = 1.0  # seconds that running calls have when the server is replaced
@@ -78,7 +82,7 @@ def serve(options: argparse.Namespace, link: Link, roots: Roots) -> int:
     Raises:
         UsageError: the file does not run.
     """
-    from ..run import Stop, run
+    from ..run import run
     from .loading import load
     from .serving import http_options
 
@@ -90,15 +94,15 @@ def serve(options: argparse.Namespace, link: Link, roots: Roots) -> int:
         streams = StandardStreams()
         with _timed_load(options.target):
             server = load(options.target)
-        link.tell(LOADED)
+        link.tell(b"%b %d" % (LOADED, server.limits.max_line_size))
         link.wait_for_go()
-        run(server, "stdio", streams=streams, drain=DRAIN_STDIO)
+        run(server, "stdio", streams=streams, drain=DRAIN_STDIO, stop=_stop())
         return OK
     with _timed_load(options.target):
         server = load(options.target)
-    link.tell(LOADED)
+    link.tell(b"%b %d" % (LOADED, server.limits.max_line_size))
     link.wait_for_go()
-    stop = Stop.by_signals()
+    stop = _stop()
     stop.hands_over, stop.last_accepts = True, _LAST_REQUESTS
 
     def started(where: str) -> None:
@@ -110,8 +114,24 @@ def serve(options: argparse.Namespace, link: Link, roots: Roots) -> int:
         link.tell(READY)
 
     given = {**http_options(options), "fd": link.fd, "uds": None}
+    del given["port"]  # the socket has one
     run(server, "http", **given, drain=DRAIN, started=started, stop=stop)
     return OK
+
+
+def _stop() -> Stop:
+    """Return what ends the server at SIGTERM alone: a Ctrl-C reaches the watcher too, which says when to end."""
+    from ..run import Stop
+
+    class Told(Stop):
+        @asynccontextmanager
+        async def on_signals(self, drain: float) -> AsyncIterator[None]:
+            async with super().on_signals(drain):
+                asyncio.get_running_loop().remove_signal_handler(signal.SIGINT)
+                signal.signal(signal.SIGINT, lambda number, frame: None)
+                yield
+
+    return Told.by_signals()
 
 
 @contextmanager

@@ -8,12 +8,14 @@ Spec 2026-07-28: basic/index, "Responses"; basic/patterns/cancellation.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from ..errors import InternalError
+from ..errors import InternalError, InvalidRequest
+from ..limits import DEFAULT_LIMITS
 from ..protocol.jsonrpc import RequestId, encode_error
 
 _FULL = 1024 * 1024  # bytes that wait for somebody, above which no more is read
@@ -41,19 +43,27 @@ _FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 class _Lines:
-    """Cuts bytes into lines; the start of a line waits for its end."""
+    """Cuts bytes into lines; the start of a line waits for its end, unless it is too long already.
 
-    def __init__(self) -> None:
-        self._start = bytearray()
+    Attributes:
+        max_size: bytes of a line.
+    """
 
-    def feed(self, data: bytes) -> list[bytes]:
-        """Return the lines that are whole now."""
-        first, newline, rest = data.partition(b"\n")
-        self._start += first
-        if not newline:
-            return []
-        lines = [bytes(self._start), *rest.split(b"\n")]
-        self._start = bytearray(lines.pop())
+    def __init__(self, max_size: float = math.inf) -> None:
+        self.max_size = max_size
+        self._start: bytearray | None = bytearray()  # None: of a line that is skipped
+
+    def feed(self, data: bytes) -> list[bytes | None]:
+        """Return the lines that are whole now, None for one that was too long."""
+        lines: list[bytes | None] = []
+        for number, piece in enumerate(data.split(b"\n")):
+            if number:
+                lines.append(None if self._start is None else bytes(self._start))
+                self._start = bytearray()
+            if self._start is not None:
+                self._start += piece
+                if len(self._start) > self.max_size:
+                    self._start = None
         return lines
 
 
@@ -72,7 +82,7 @@ class LineRelay:
         self.to_client = bytearray()
         self.ended = False
         self.open = False
-        self._from_client = _Lines()
+        self._from_client = _Lines(DEFAULT_LIMITS.max_line_size)
         self._from_server = _Lines()
         self._held: deque[bytes] = deque()
         self._held_size = 0
@@ -89,12 +99,16 @@ class LineRelay:
         return len(self.to_server) + self._held_size > _FULL
 
     def receive(self, data: bytes) -> None:
-        """Take what the client has sent; nothing is its end."""
+        """Take what the client has sent; nothing is its end. A line that is too long is refused as servers do."""
         lines = self._from_client.feed(data)
         if not data:
             self.ended = True
-            lines = [line for line in self._from_client.feed(b"\n") if line]  # a last one without its end
+            lines = [line for line in self._from_client.feed(b"\n") if line != b""]  # a last one without its end
         for line in lines:
+            if line is None:
+                too_long = InvalidRequest(f"Invalid request: longer than {self._from_client.max_size} bytes")
+                self.to_client += encode_error(too_long, None) + b"\n"
+                continue
             message = _peek(line) if self.open or self._requests else None
             if self.open or (message is not None and self._ends_call(message)):
                 self._forward(line, message)
@@ -147,6 +161,7 @@ class LineRelay:
     def answer(self, data: bytes) -> None:
         """Take what the server has sent."""
         for line in self._from_server.feed(data):
+            assert line is not None  # it is as long as it likes
             message = _peek(line)
             if message is not None and message.method is UNSET and message.id is not UNSET and message.id is not None:
                 if message.id == _HANDSHAKE_ID:
@@ -156,8 +171,9 @@ class LineRelay:
                     self._handshaken = self._handshake
             self.to_client += line + b"\n"
 
-    def attach(self) -> None:
+    def attach(self, max_line_size: int = DEFAULT_LIMITS.max_line_size) -> None:
         """Begin with a server: let it have what waits, behind the handshake if the client has made one."""
+        self._from_client.max_size = max_line_size
         if self._handshaken is None:
             return self._pass_on()
         request = {"jsonrpc": "2.0", "id": _HANDSHAKE_ID, "method": "initialize", "params": self._handshaken}

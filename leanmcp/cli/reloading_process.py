@@ -61,6 +61,7 @@ class Child:
 
     Attributes:
         loaded: whether it has loaded the user's file.
+        max_line_size: bytes of a line that it takes, once it has.
         signalled: whether it has got a signal.
         told_at: when it was told to end, on the clock of `time.monotonic`.
         status: its exit code, negative for a signal, once it has ended.
@@ -76,6 +77,7 @@ class Child:
         self.born = born
         self.first = first
         self.loaded = False
+        self.max_line_size = 0
         self.signalled = False
         self.told_at: float | None = None
         self.status: int | None = None
@@ -196,12 +198,3 @@ def write_some(descriptor: int, data: bytearray, patience: float = 0) -> bool:
 def say(text: str) -> None:
     """Print one line on standard error, unless its reader is behind: no reload waits for it."""
     write_some(2, bytearray(f"leanmcp: {line(text)}\n".encode(errors="replace")))
-
-
-def in_foreground() -> bool:
-    """Return whether Ctrl-C at the terminal reaches this process, and so its children too."""
-    for descriptor in (0, 1, 2):
-        with suppress(OSError):
-            if os.tcgetpgrp(descriptor) == os.getpgrp():
-                return True
-    return False

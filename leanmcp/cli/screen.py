@@ -16,7 +16,7 @@ from typing import Any, TextIO
 import msgspec
 
 from ..logs import BriefFormatter, logger
-from .terminal import clean, clipped, escape_json, failure, faint, is_terminal, line, width
+from .terminal import ESCAPE, clean, clipped, escape_json, failure, faint, is_terminal, line, width
 
 _REDRAW = 0.05  # seconds between two drawings of the progress line
 _BAR = 20  # columns
@@ -137,7 +137,7 @@ class Screen:
             with contextlib.redirect_stdout(sys.stderr):
                 yield
             return
-        out = open(kept, "w", encoding=self.out.encoding, errors="backslashreplace", closefd=False)  # noqa: SIM115
+        out = open(kept, "w", encoding=self.out.encoding, errors=ESCAPE, closefd=False)  # noqa: SIM115
         self.out = out
         try:
             with contextlib.redirect_stdout(sys.stderr):

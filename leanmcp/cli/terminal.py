@@ -5,6 +5,7 @@ In: texts, some of them a stranger's. Out: texts that are safe to print. Convent
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from typing import TextIO
@@ -38,11 +39,23 @@ def _shown(match: re.Match[str]) -> str:
 
 def escape_json(text: str) -> str:
     """Return JSON with the characters escaped that a terminal might obey; it says the same."""
-    return _UNSAFE.sub(_escaped, text)
+    return _UNSAFE.sub(lambda match: _escaped(match[0]), text)
 
 
-def _escaped(match: re.Match[str]) -> str:
-    code = ord(match[0])
+def _escape_rest(error: UnicodeError) -> tuple[str, int]:
+    """Escape what an encoding lacks, so that JSON stays what it is."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(_escaped, error.object[error.start : error.end])), error.end
+
+
+ESCAPE = "leanmcp-escape"
+"""For `errors=` of a stream."""
+codecs.register_error(ESCAPE, _escape_rest)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
     if code < _WIDE:
         return f"\\u{code:04x}"
     code -= _WIDE

@@ -97,7 +97,16 @@ def reloading(
     target: Path, *options: str, cwd: Path | None = None, **variables: str
 ) -> Iterator[tuple[subprocess.Popen[bytes], Lines]]:
     """Run `leanmcp run TARGET --reload` with pipes while the block runs."""
-    command = [sys.executable, "-m", "leanmcp", "run", str(target), "--reload", *options]
+    with running(target, "--reload", *options, cwd=cwd, **variables) as run:
+        yield run
+
+
+@contextmanager
+def running(
+    target: Path, *options: str, cwd: Path | None = None, **variables: str
+) -> Iterator[tuple[subprocess.Popen[bytes], Lines]]:
+    """Run `leanmcp run TARGET` with pipes while the block runs."""
+    command = [sys.executable, "-m", "leanmcp", "run", str(target), *options]
     pipe = subprocess.PIPE
     process = subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment() | variables, cwd=cwd or target.parent
