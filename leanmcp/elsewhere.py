@@ -24,6 +24,7 @@ __all__ = [
     "OTHERS",
     "RENAMED",
     "ROOTS",
+    "instead_of_option",
     "is_at",
     "no_member",
     "no_module",
@@ -81,6 +82,7 @@ _SAMPLING = (
 _LOGGING = "deprecated; log with `logging`, and tell of progress with ctx.report_progress"
 _PROTECTED = "servers have no authorization here; put a proxy that checks tokens in front"
 _ASGI = 'mcp.run("http", host=..., port=...) serves by itself, without an ASGI application'
+_FIELDS = "ctx.headers has the header fields of the request, by names in lower case"
 _JOINS = "servers are not put together; register the functions of both on one, mcp.add_tool(function) for each"
 _RUNS = 'mcp.run() serves on stdio, mcp.run("http", port=...) on a port'
 _LOW = "write it with MCPServer: @mcp.tool(input_schema=...) takes a schema by hand, middleware= sees every request"
@@ -171,6 +173,43 @@ INSTEAD_OF_OPTIONS = {
 }
 """The same by the name of an option of a constructor, of `run` or of a decorator."""
 
+_TAKEN = "a name that is taken is refused; replace=True takes its place"
+_NO_TAGS = "leave it out; there are no tags, and meta={'tags': [...]} tells clients of some"
+_NO_SESSIONS = "leave it out; there are no sessions"
+_NO_SSE = 'there is no HTTP+SSE transport; give mcp.run("http", path=...) the path of the endpoint'
+_HINTED = "give annotations=ToolAnnotations({}=...), from leanmcp.types import ToolAnnotations"
+_OTHER_OPTIONS: dict[str, dict[str, str]] = {
+    "MCPServer": {
+        **dict.fromkeys(("on_duplicate", "on_duplicate_prompts", "on_duplicate_tools"), _TAKEN),
+        "on_duplicate_resources": INSTEAD_OF_OPTIONS["warn_on_duplicate_resources"],
+        **dict.fromkeys(("include_tags", "exclude_tags"), "there are no tags; mcp.disable_tool(name) hides a tool"),
+        **dict.fromkeys(("message_path", "sse_path"), _NO_SSE),
+        **dict.fromkeys(("retry_interval", "session_idle_timeout", "session_timeout"), _NO_SESSIONS),
+        **dict.fromkeys(("sampling_handler", "sampling_handler_behavior"), "leave it out; a server has no model here"),
+        "capabilities": "leave it out; they follow from what is registered",
+        "mask_error_details": "leave it out; only the text of a ToolError leaves the server",
+        "resource_prefix_format": "leave it out; servers are not put together",
+        "strict_input_validation": "leave it out; it always is, and coerce=False takes no JSON in strings either",
+        "tasks": "leave it out; a long call reports how far it is: await ctx.report_progress(...)",
+        "tool_serializer": "leave it out; return the text that is to be sent",
+    },
+    "": {  # of decorators, and the methods that they stand for
+        **dict.fromkeys(("destructiveHint", "destructive", "destructive_hint"), _HINTED.format("destructive_hint")),
+        **dict.fromkeys(("idempotentHint", "idempotent", "idempotent_hint"), _HINTED.format("idempotent_hint")),
+        **dict.fromkeys(("openWorldHint", "open_world", "open_world_hint"), _HINTED.format("open_world_hint")),
+        **dict.fromkeys(("readOnlyHint", "readonly", "read_only", "read_only_hint"), _HINTED.format("read_only_hint")),
+        **dict.fromkeys(("fn", "func", "function"), "the function comes first, without a name"),
+        "arguments": "leave it out; they are the parameters of the function",
+        "enabled": "leave it out; mcp.disable_tool, disable_prompt and disable_resource hide what is registered",
+        "exclude_args": "annotate what the client must not send: Annotated[Type, Depends(function)]",
+        "serializer": "leave it out; return the text that is to be sent",
+        "tags": _NO_TAGS,
+        "task": "leave it out; a long call reports how far it is: await ctx.report_progress(...)",
+        "version": "leave it out; only the server has one, MCPServer(name, version=...)",
+    },
+}
+"""The same of FastMCP 2 and of web frameworks, by what has the option."""
+
 INSTEAD_OF_MEMBERS = {
     "as_proxy": _JOINS,
     "from_fastapi": "call the other server's functions from tools of this one",
@@ -213,6 +252,23 @@ INSTEAD_OF_MEMBERS = {
     "mcp_server": "use the server that the module made",
     "session": "there is none; what it can do, the context or the client can",
     "fastmcp": "use the server that the module made",
+    "app": _ASGI,
+    "asgi": _ASGI,
+    **dict.fromkeys(("create_message", "sample"), _SAMPLING),
+    **dict.fromkeys(("get_state", "set_state"), "set attributes of ctx.state; they last as long as the request"),
+    **dict.fromkeys(("arguments", "args", "params"), "the parameters of the function have them"),
+    **dict.fromkeys(("get_access_token", "user"), "middleware signs people in, and sets an attribute of ctx.state"),
+    **dict.fromkeys(("cookies", "get_http_headers", "get_http_request", "http", "request", "request_headers"), _FIELDS),
+    "client_id": "there are no sessions; ctx.client_info says what the client calls itself",
+    "session_id": "there are no sessions; state between calls has a name: from leanmcp import Handles",
+    "dependency_overrides": "write `with mcp.override(function, fake):`",
+    "elicit_form": "write `await ctx.elicit(message, Form)`",
+    "icons": "they are told with the name; give icons=[...] to MCPServer",
+    "list_roots": INSTEAD_OF_NAMES["ListRoots"],
+    "sampling_handler": "leave it out; a server has no model here",
+    "send_notification": "an Extension has notifications of its own; changes are told with mcp.notify_...",
+    "tags": "there are no tags",
+    "tool_name": "the function knows its own; middleware has request.name",
 }
 """The same by the name of a member of a server, a context or a client."""
 
@@ -325,6 +381,19 @@ def no_name(module: str, name: str, known: Iterable[str], asker: FrameType) -> E
 def no_module(path: str) -> str:
     """Return the end of a sentence that says what to import in place of a module of ours that there is not."""
     instead = _NO_MODULES.get(path.partition(".")[2])
+    return "" if instead is None else f"; {instead}"
+
+
+def instead_of_option(owner: str, option: str) -> str:
+    """Return the end of a sentence about an option that there is not, empty where nothing is known of it.
+
+    Args:
+        owner: "MCPServer", or the function behind a decorator, such as "add_tool".
+        option: its name.
+    """
+    instead = _OTHER_OPTIONS.get(owner, _OTHER_OPTIONS[""]).get(option)
+    if instead is None and owner == "MCPServer":
+        instead = INSTEAD_OF_OPTIONS.get(option)
     return "" if instead is None else f"; {instead}"
 
 

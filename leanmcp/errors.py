@@ -355,6 +355,30 @@ class Absent:
         raise AttributeError(f"{owner.__name__} has no {self._name!r}; {self._advice}")
 
 
+OF_PYDANTIC = {
+    **dict.fromkeys(("dict", "model_dump"), "write `msgspec.to_builtins(value)`"),
+    **dict.fromkeys(("json", "model_dump_json"), "write `msgspec.json.encode(value)`"),
+    **dict.fromkeys(("copy", "model_copy"), "write `msgspec.structs.replace(value, name=...)`"),
+    **dict.fromkeys(("model_validate", "parse_obj"), "write `msgspec.convert(value, Class)`"),
+    **dict.fromkeys(("model_validate_json", "parse_raw"), "write `msgspec.json.decode(text, type=Class)`"),
+    **dict.fromkeys(("model_json_schema", "schema"), "write `msgspec.json.schema(Class)`"),
+}
+"""What to write instead of a method of pydantic models, whose classes our types are not."""
+
+
+def without(kind: type[Any], advice: Mapping[str, str]) -> None:
+    """Have a class say what to write instead of names that it does not have.
+
+    Args:
+        kind: the class.
+        advice: by name.
+    """
+    for name, text in advice.items():
+        absent = Absent(text)
+        absent.__set_name__(kind, name)
+        setattr(kind, name, absent)
+
+
 def option_names(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names of the parameters of a function, `explained` or not; without those that take the rest."""
     code: CodeType = getattr(function, "__wrapped__", function).__code__

@@ -28,7 +28,7 @@ from .constraints import (
     field_extra,
     push,
 )
-from .errors import explained, option_names
+from .errors import OF_PYDANTIC, explained, option_names, without
 
 __all__ = ["Field", "Header", "Model"]
 
@@ -199,6 +199,9 @@ def _resolved(annotation: Any, scope: types.FrameType) -> Any:
 @dataclass_transform(kw_only_default=True, field_specifiers=(Field,))
 class Model(msgspec.Struct, metaclass=_ModelMeta):
     """Base of argument and result models: a keyword-only msgspec Struct that understands `Field` defaults."""
+
+
+without(Model, OF_PYDANTIC)
 
 
 class Header:

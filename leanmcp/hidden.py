@@ -31,7 +31,7 @@ def hiding_file(error: BaseException) -> str:
             seen[code.co_filename] = names.get("__name__", "")
         trace = trace.tb_next
     for file, name in seen.items():
-        own = _own_name(file)
+        own = _own_name(file) if file.endswith(".py") else ""  # else it is a command, such as bin/leanmcp
         if name in (own, "__main__") and _can_hide(own) and not _is_the_real_one(file, own):
             return _sentence(file, own)
     return ""

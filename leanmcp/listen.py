@@ -11,7 +11,7 @@ import os
 import re
 import socket
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -21,9 +21,21 @@ from .errors import BindError
 
 _BACKLOG = 2048
 _PAIR = 2
+_PORT = 8000
 _HANDSHAKE = 15.0  # seconds; a TLS client that says nothing holds a connection that no limit counts
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]+/?")
 _WILDCARDS = ("0.0.0.0", "::", "")  # noqa: S104  these are recognised, not bound
+
+
+_OF_SOCKETS = {
+    errno.EADDRINUSE: "a file is there, or a server that uses it; remove it, or choose another path",
+    errno.ENOENT: "there is no such folder; make it first",
+    errno.ENOTDIR: "there is no such folder; make it first",
+}
+_OF_DESCRIPTORS = {
+    errno.EBADF: "it is not open; it is for a socket that a supervisor hands over",
+    errno.ENOTSOCK: "it is no socket; it is for one that a supervisor hands over",
+}
 
 
 class HTTPOptions(msgspec.Struct, kw_only=True, frozen=True):
@@ -46,7 +58,7 @@ class HTTPOptions(msgspec.Struct, kw_only=True, frozen=True):
     """
 
     host: str = "127.0.0.1"
-    port: int = 8000
+    port: int = _PORT
     path: str = "/mcp"
     uds: str | os.PathLike[str] | None = None
     uds_mode: int | None = None
@@ -67,6 +79,8 @@ class HTTPOptions(msgspec.Struct, kw_only=True, frozen=True):
                 raise TypeError(f"{name}={getattr(self, name)!r}: give a string")
         if self.ssl is not None and not (hasattr(self.ssl, "wrap_bio") or _is_pair(self.ssl)):
             raise TypeError(f"ssl={self.ssl!r}: give the paths of certificate chain and key, (chain, key)")
+        if not isinstance(self.json_response, bool):
+            raise TypeError(f"json_response={self.json_response!r}: give True or False")
         for name in ("allowed_hosts", "allowed_origins", "cors"):
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name}={getattr(self, name)!r}: give a list, [{getattr(self, name)!r}]")
@@ -75,6 +89,8 @@ class HTTPOptions(msgspec.Struct, kw_only=True, frozen=True):
         if not isinstance(self.cors, bool):
             msgspec.structs.force_setattr(self, "cors", tuple(self.cors))
         _check_host("host", self.host)
+        _check_path(self.path)
+        _check_place(self)
         for host in self.allowed_hosts:
             _check_host("allowed host", host)
         for origin in self.origins():
@@ -90,12 +106,29 @@ class HTTPOptions(msgspec.Struct, kw_only=True, frozen=True):
         return [*self.allowed_origins, *(() if isinstance(self.cors, bool) else self.cors)]
 
 
+def _check_path(path: str) -> None:
+    """Refuse what no request would ever be at."""
+    if path.startswith("/") and (found := re.search(r"[?#\s]", path)):
+        raise ValueError(f"path={path!r}: {found[0]!r} is no part of a path; write {path[: found.start()]!r}")
+
+
+def _check_place(options: HTTPOptions) -> None:
+    """Refuse a second place to listen at, which nobody would reach: a socket has no port."""
+    given = [name for name in ("uds", "fd") if getattr(options, name) is not None]
+    if given and options.port != _PORT:
+        given.append("port")
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(f'{name}={getattr(options, name)!r}' for name in given)}: give one of them")
+
+
 def _is_pair(given: object) -> bool:
     return isinstance(given, tuple | list) and len(given) == _PAIR
 
 
 def _check_host(what: str, host: str) -> None:
     """Refuse a URL, and a port where it has an option of its own: no request would ever match, or nothing be bound."""
+    if not host:
+        raise ValueError(f"{what} '': a host is a name or an address, such as '127.0.0.1', or '0.0.0.0' for all")
     name = host.rpartition("://")[2].partition("/")[0]
     if name != host:
         raise ValueError(f"{what} {host!r}: a host is a name alone, {name!r}")
@@ -203,10 +236,32 @@ def _context(given: Any) -> Any:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
-        context.load_cert_chain(*given)
+        chain, key = given
+        context.load_cert_chain(chain, key, password=_ask_nobody)
     except OSError as error:
-        raise BindError(f"cannot use the certificate and key {' and '.join(map(str, given))}: {error}") from None
+        shown = " and ".join(map(str, given))
+        raise BindError(f"cannot use the certificate and key {shown}: {_of_tls(error, given)}") from None
     return context
+
+
+def _ask_nobody() -> str:
+    """Refuse the password of a key, for which TLS would ask on a terminal."""
+    raise PermissionError(errno.EPERM, "the key has a password; remove it, or give ssl= a context that knows it")
+
+
+def _of_tls(error: OSError, given: Sequence[Any]) -> str:
+    """Return why a certificate chain and its key cannot be used."""
+    for path, kind in zip(given, ("CERTIFICATE", "PRIVATE KEY"), strict=True):
+        try:
+            with open(path, "rb") as file:
+                text = file.read()
+        except OSError as fault:
+            return f"{path}: {fault.strerror}"
+        if f"{kind}-----".encode() not in text:
+            return f"{path} holds no {kind} in PEM form, which begins with -----BEGIN"
+    if getattr(error, "reason", "") == "KEY_VALUES_MISMATCH":
+        return "the key belongs to another certificate"
+    return error.strerror or str(error)
 
 
 def _unix_socket(options: HTTPOptions) -> socket.socket:
@@ -260,10 +315,18 @@ def _place(options: HTTPOptions) -> str:
 def _reason(error: OSError | ValueError, options: HTTPOptions) -> str:
     if isinstance(error, ValueError):
         return str(error)  # no socket of connections
-    if error.errno == errno.EADDRINUSE and options.uds is not None:
-        return "a file is there, or a server that uses it"
+    if options.uds is not None and (said := _OF_SOCKETS.get(error.errno or 0)):
+        return said
+    if options.fd is not None and (said := _OF_DESCRIPTORS.get(error.errno or 0)):
+        return said
+    if options.uds is not None and "path too long" in str(error):
+        return "the path is too long; the system takes about 100 characters"
     if error.errno == errno.EADDRINUSE:
         return "the port is in use; choose another with port= (--port), or 0 for a free one"
     if error.errno == errno.EACCES:
         return "not permitted; choose a port above 1023, or a path that you may write"
+    if isinstance(error, socket.gaierror):
+        return "the name does not resolve; give an address of this machine, or 0.0.0.0 for all"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return "this machine has no such address; give one of its own, or 0.0.0.0 for all"
     return error.strerror or str(error)

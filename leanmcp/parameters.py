@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct, StructMeta
@@ -77,6 +77,12 @@ class StdioServerParameters(Struct, frozen=True, kw_only=True, metaclass=_Parame
         force_setattr(self, "args", [_text("args", argument) for argument in self.args])
         if not self.command:
             raise ValueError("command: give the program to start")
+        if not isinstance(self.env, Mapping | None):
+            raise TypeError(f"env=<{type(self.env).__name__}>: give a dict of texts, {{'NAME': 'value'}}")
+        if not isinstance(self.cwd, str | os.PathLike | None):
+            raise TypeError(f"cwd={self.cwd!r}: give the path of a folder")
+        if not isinstance(self.restart, bool):
+            raise TypeError(f"restart={self.restart!r}: give True or False")
         for name, value in (self.env or {}).items():
             _text("env", name)
             _text(f"env[{name!r}]", value)
@@ -102,7 +108,10 @@ class StdioServerParameters(Struct, frozen=True, kw_only=True, metaclass=_Parame
         Raises:
             ValueError: no command, or a quotation mark without its partner.
         """
-        words = shlex.split(command) if isinstance(command, str) else list(command)
+        try:
+            words = shlex.split(command) if isinstance(command, str) else list(command)
+        except ValueError:
+            raise ValueError(f"command {command!r}: a quotation mark has no partner") from None
         if not words:
             raise ValueError("give a command, such as 'python server.py'")
         return cls(command=words[0], args=words[1:], **options)

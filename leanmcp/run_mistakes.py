@@ -9,11 +9,28 @@ from collections.abc import Iterable
 
 from .mistyped import did_you_mean
 
+_PROTECTED = "servers have no authorization here; put a proxy that checks tokens in front"
+_NO_SSE = "there is no HTTP+SSE transport; the path of the endpoint is path="
+_PAIR = "give the paths of certificate chain and key, ssl=(chain, key)"
+_TLS = ("certfile", "keyfile", "ssl_cert", "ssl_certfile", "ssl_context", "ssl_key", "ssl_keyfile", "tls")
 _NOT_HERE = {
-    "reload": "the command reloads: leanmcp run server.py --http --reload",
-    "workers": "a server is one process; start several behind a proxy",
-    "log_level": "set it with logging.getLogger('leanmcp').setLevel(...)",
+    **dict.fromkeys(_TLS, _PAIR),
+    **dict.fromkeys(("auth", "auth_server_provider", "token_verifier"), _PROTECTED),
+    **dict.fromkeys(("message_path", "mount_path", "sse_path"), _NO_SSE),
+    **dict.fromkeys(("sock", "socket"), "give the descriptor of a socket that listens, fd=sock.fileno()"),
+    **dict.fromkeys(("stateless", "stateless_http"), "leave it out; it always is"),
+    **dict.fromkeys(("http", "loop", "uvicorn_config"), "leave it out; no other server runs below this one"),
+    "access_log": "leave it out; there is none",
     "debug": "errors and their tracebacks are logged always",
+    "event_store": "leave it out; streams of 2026-07-28 are not resumed",
+    "limits": "give it to MCPServer(limits=Limits(...))",
+    "log_level": "set it with logging.getLogger('leanmcp').setLevel(...)",
+    "middleware": "give it to MCPServer(middleware=[...])",
+    "reload": "the command reloads: leanmcp run server.py --http --reload",
+    "show_banner": "leave it out; one line is printed",
+    "timeout_keep_alive": "give MCPServer(limits=Limits(keep_alive_timeout=...))",
+    "transport_security": "give allowed_hosts=[...], allowed_origins=[...]",
+    "workers": "a server is one process; start several behind a proxy",
 }
 """Options of other servers: what there is in their place."""
 
@@ -23,6 +40,8 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     known = list(known)
     if kind == "option" and name in _NOT_HERE:
         return f"unknown option {name!r}; {_NOT_HERE[str(name)]}"
+    if kind == "transport" and str(name).lower() in ("sse", "http+sse"):
+        return f"unknown transport {name!r}; HTTP+SSE is not served, its successor is 'http'"
     hint = did_you_mean(str(name), known) or f"; there is {', '.join(map(repr, known))}"
     return f"unknown {kind} {name!r}{hint}"
 

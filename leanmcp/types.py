@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from .errors import Absent
+from .errors import OF_PYDANTIC, Absent, without
 
 if TYPE_CHECKING:
     from .feature_types import (
@@ -96,6 +96,11 @@ def _unknown_member(cls: msgspec.StructMeta, given: Iterable[str]) -> TypeError 
 class _WireMeta(msgspec.StructMeta):
     """Lets a constructor take the wire's spelling of a field too."""
 
+    def __init__(cls, *args: Any, **options: Any) -> None:  # noqa: N805  a metaclass
+        super().__init__(*args)
+        renamed = zip(cls.__struct_encode_fields__, cls.__struct_fields__, strict=True)
+        without(cls, {wire_name: f"write `.{name}`" for wire_name, name in renamed if wire_name != name})
+
     if not TYPE_CHECKING:  # pyright takes what a metaclass's `__call__` returns, Any, for the type of every instance
 
         def __call__(cls, *args: Any, **values: Any) -> Any:  # noqa: N805  a metaclass
@@ -125,6 +130,9 @@ class Wire(msgspec.Struct, metaclass=_WireMeta, rename="camel", omit_defaults=Tr
             from .mistyped import no_dict  # of mistakes only
 
             raise no_dict(self, key)
+
+
+without(Wire, OF_PYDANTIC)
 
 
 class Icon(Wire, kw_only=True):

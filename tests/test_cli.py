@@ -180,7 +180,7 @@ def test_run_inside_a_loop_names_the_other_method() -> None:
     assert "run_async" in done.stderr.splitlines()[-2]
 
 
-@pytest.mark.parametrize(("name", "expected"), [("htpp", "did you mean 'http'"), ("sse", "'stdio', 'http'")])
+@pytest.mark.parametrize(("name", "expected"), [("htpp", "did you mean 'http'"), ("sse", "its successor is 'http'")])
 def test_unknown_transport_is_told(name: str, expected: str) -> None:
     """Ours: U21."""
     code = f"from leanmcp import MCPServer\nMCPServer('x').run({name!r})\n"

@@ -75,6 +75,11 @@ MEMBERS = [
     ("list_tools", "; mcp.tools has them; or ask as a client does: async with Client(mcp) as client"),
     ("get_context", "; annotate a parameter with Context, as in `def tool(ctx: Context)`"),
     ("tol", "; did you mean 'tool'?"),
+    ("app", '; mcp.run("http", host=..., port=...) serves by itself, without an ASGI application'),
+    ("dependency_overrides", "; write `with mcp.override(function, fake):`"),
+    ("request", "; ctx.headers has the header fields of the request, by names in lower case"),
+    ("get_state", "; set attributes of ctx.state; they last as long as the request"),
+    ("session_id", "; there are no sessions; state between calls has a name: from leanmcp import Handles"),
     ("zzz", ""),
 ]
 

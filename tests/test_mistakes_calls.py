@@ -119,6 +119,50 @@ MISTAKES = [
     ),
     Mistake(
         "LM503",
+        "@mcp.tool\nasync def tool():\n    return map(str, [1])\n",
+        {},
+        "Tool 'tool': the result has no JSON form at its root: "
+        "map has no JSON form; return a list of it, as `list(...)` makes one",
+        "WARNING tool tool: The result has no JSON form at its root: "
+        "map has no JSON form; return a list of it, as `list(...)` makes one [LM503]",
+    ),
+    Mistake(
+        "LM503",
+        '@mcp.tool\nasync def tool():\n    return {"a": 1}.keys()\n',
+        {},
+        "Tool 'tool': the result has no JSON form at its root: "
+        "dict_keys has no JSON form; return a list of it, as `list(...)` makes one",
+        "WARNING tool tool: The result has no JSON form at its root: "
+        "dict_keys has no JSON form; return a list of it, as `list(...)` makes one [LM503]",
+    ),
+    Mistake(
+        "LM503",
+        "@mcp.tool\nasync def tool():\n    import io\n    return io.StringIO()\n",
+        {},
+        "Tool 'tool': the result has no JSON form at its root: "
+        "StringIO has no JSON form; return what it holds, as `read()` gives it",
+        "WARNING tool tool: The result has no JSON form at its root: "
+        "StringIO has no JSON form; return what it holds, as `read()` gives it [LM503]",
+    ),
+    Mistake(
+        "LM503",
+        "@mcp.tool\nasync def tool():\n    return int\n",
+        {},
+        "Tool 'tool': the result has no JSON form at its root: "
+        "type has no JSON form; it is a class; return an object of it, as `int(...)` makes one",
+        "WARNING tool tool: The result has no JSON form at its root: "
+        "type has no JSON form; it is a class; return an object of it, as `int(...)` makes one [LM503]",
+    ),
+    Mistake(
+        "LM502",
+        "@mcp.tool\nasync def tool():\n    import asyncio\n    return asyncio.ensure_future(asyncio.sleep(0))\n",
+        {},
+        "Tool 'tool': the result has no JSON form at its root: Task has no JSON form; did you forget `await`?",
+        "WARNING tool tool: The result has no JSON form at its root: "
+        "Task has no JSON form; did you forget `await`? [LM502]",
+    ),
+    Mistake(
+        "LM503",
         "@mcp.tool\nasync def tool():\n    return len\n",
         {},
         "Tool 'tool': the result has no JSON form at its root: builtin_function_or_method has no JSON form",
@@ -147,8 +191,9 @@ MISTAKES = [
         "LM503",
         "@mcp.tool\nasync def tool():\n    return {(1, 2): 3}\n",
         {},
-        "Tool 'tool': the result has no JSON form at its root: tuple is no key of a JSON object",
-        "WARNING tool tool: The result has no JSON form at its root: tuple is no key of a JSON object [LM503]",
+        "Tool 'tool': the result has no JSON form at its root: tuple is no key of a JSON object; write str(key)",
+        "WARNING tool tool: The result has no JSON form at its root: tuple is no key of a JSON object; "
+        "write str(key) [LM503]",
     ),
     Mistake(
         "LM503",

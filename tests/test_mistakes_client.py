@@ -22,7 +22,7 @@ Use = Callable[[Any], Any]
 KINDS = "give an MCPServer, a URL, StdioServerParameters or 'unix:/path'"
 
 
-def _server() -> MCPServer:
+def demo() -> MCPServer:
     mcp = MCPServer("demo")
 
     @mcp.tool
@@ -48,7 +48,7 @@ async def _twice(client: Client) -> None:
         pass
 
 
-def _inside(use: Use) -> Use:
+def inside(use: Use) -> Use:
     async def entered(client: Client) -> None:
         async with client:
             await use(client)
@@ -64,14 +64,14 @@ def _connecting(target: Any) -> Use:
     return connect
 
 
-def _made(**options: Any) -> Use:
+def made(**options: Any) -> Use:
     async def make(_: Client) -> None:
         Client(MCPServer("x"), **options)
 
     return make
 
 
-def _connecting_to(make: Callable[[], Any]) -> Use:
+def connecting_to(make: Callable[[], Any]) -> Use:
     async def connect(_: Client) -> None:
         async with Client(make()):
             pass
@@ -79,7 +79,7 @@ def _connecting_to(make: Callable[[], Any]) -> Use:
     return connect
 
 
-def _result(use: Use) -> Use:
+def result(use: Use) -> Use:
     async def called(client: Client) -> None:
         async with client:
             use(await client.call_tool("add", {"a": 1}))
@@ -133,78 +133,78 @@ MISTAKES: list[tuple[str, Use, type[Exception], str]] = [
         ValueError,
         "'localhost:8000' is no URL; did you mean 'http://localhost:8000/mcp'?",
     ),
-    ("LM203", _made(timeout=3), TypeError, "Client: unknown option 'timeout'; did you mean 'read_timeout_seconds'?"),
-    ("LM203", _made(heders={}), TypeError, "Client: unknown option 'heders'; did you mean 'headers'?"),
-    ("LM203", _made(zzz=1), TypeError, "Client: unknown option 'zzz'"),
+    ("LM203", made(timeout=3), TypeError, "Client: unknown option 'timeout'; did you mean 'read_timeout_seconds'?"),
+    ("LM203", made(heders={}), TypeError, "Client: unknown option 'heders'; did you mean 'headers'?"),
+    ("LM203", made(zzz=1), TypeError, "Client: unknown option 'zzz'"),
     (
         "LM705",
-        _made(read_timeout_seconds="3"),
+        made(read_timeout_seconds="3"),
         ValueError,
         "read_timeout_seconds='3': give seconds, or None for no limit",
     ),
     (
         "LM706",
-        _made(headers={"x": "y"}),
+        made(headers={"x": "y"}),
         TypeError,
         "Client(<MCPServer>, headers=...): a server in this process is reached without HTTP; leave it out",
     ),
     (
         "LM709",
-        _inside(lambda client: client.call_tool("add", [1, 2])),
+        inside(lambda client: client.call_tool("add", [1, 2])),
         TypeError,
         "call_tool('add'): arguments=[1, 2]: give a dict, such as {'name': value}",
     ),
     (
         "LM709",
-        _inside(lambda client: client.call_tool("add", '{"a": 1}')),
+        inside(lambda client: client.call_tool("add", '{"a": 1}')),
         TypeError,
         "call_tool('add'): arguments='{\"a\": 1}': give a dict, such as {'name': value}",
     ),
     (
         "LM709",
-        _inside(lambda client: client.call_tool("add", {"a": object(), "b": 1})),
+        inside(lambda client: client.call_tool("add", {"a": object(), "b": 1})),
         TypeError,
         "call_tool('add'): arguments that have no JSON form: 'a' (object)",
     ),
     (
         "LM709",
-        _inside(lambda client: client.call_tool(3)),
+        inside(lambda client: client.call_tool(3)),
         TypeError,
         "call_tool(3): give the name of the tool, a text",
     ),
     (
         "LM203",
-        _inside(lambda client: client.call_tool("add", a=1, b=2)),
+        inside(lambda client: client.call_tool("add", a=1, b=2)),
         TypeError,
         "call_tool: unknown option 'a'; arguments are one dict behind the name: {'a': ..., 'b': ...}",
     ),
     (
         "LM203",
-        _inside(lambda client: client.call_tool("add", timeout=3)),
+        inside(lambda client: client.call_tool("add", timeout=3)),
         TypeError,
         "call_tool: unknown option 'timeout'; did you mean 'read_timeout_seconds'?",
     ),
     (
         "LM203",
-        _inside(lambda client: client.call_tool("add", argument={"a": 1})),
+        inside(lambda client: client.call_tool("add", argument={"a": 1})),
         TypeError,
         "call_tool: unknown option 'argument'; did you mean 'arguments'?",
     ),
     (
         "LM203",
-        _inside(lambda client: client.get_prompt("greet", who="Anna")),
+        inside(lambda client: client.get_prompt("greet", who="Anna")),
         TypeError,
         "get_prompt: unknown option 'who'; arguments are one dict behind the name: {'who': ...}",
     ),
     (
         "LM203",
-        _inside(lambda client: client.read_resource("a://b", x=1)),
+        inside(lambda client: client.read_resource("a://b", x=1)),
         TypeError,
         "read_resource: unknown option 'x'",
     ),
     (
         "LM203",
-        _connecting_to(lambda: PARAMETERS(comand="x")),
+        connecting_to(lambda: PARAMETERS(comand="x")),
         TypeError,
         "StdioServerParameters: unknown option 'comand'; did you mean 'command'?",
     ),
@@ -229,50 +229,50 @@ MISTAKES: list[tuple[str, Use, type[Exception], str]] = [
     ),
     (
         "LM704",
-        _connecting_to(lambda: PARAMETERS("python server.py")),
+        connecting_to(lambda: PARAMETERS("python server.py")),
         TypeError,
         "StdioServerParameters: write StdioServerParameters.from_command('python server.py')",
     ),
     (
         "LM704",
-        _connecting_to(lambda: PARAMETERS("python", ["server.py", "-v"])),
+        connecting_to(lambda: PARAMETERS("python", ["server.py", "-v"])),
         TypeError,
         "StdioServerParameters: name the values: command='python', args=['server.py', '-v']",
     ),
     (
         "LM704",
-        _connecting_to(lambda: PARAMETERS(["python", "server.py"])),
+        connecting_to(lambda: PARAMETERS(["python", "server.py"])),
         TypeError,
         "StdioServerParameters: name the values: command='python', args=['server.py']",
     ),
     (
         "LM704",
-        _connecting_to(lambda: PARAMETERS([])),
+        connecting_to(lambda: PARAMETERS([])),
         TypeError,
         "StdioServerParameters: name the values: command='python', args=['server.py']",
     ),
     (
         "LM705",
-        _made(elicitation_callback=one_value),
+        made(elicitation_callback=one_value),
         TypeError,
         "elicitation_callback=one_value(params): give a function: `async def answer(context, params) -> ElicitResult`",
     ),
     (
         "LM705",
-        _made(input_callbacks={"roots/list": one_value}),
+        made(input_callbacks={"roots/list": one_value}),
         TypeError,
         "input_callbacks['roots/list']=one_value(params): give a function: `async def answer(context, params)`",
     ),
     (
         "LM705",
-        _made(on_call=one_value),
+        made(on_call=one_value),
         TypeError,
         "on_call=one_value(params): give a function: `def on_call(tool, arguments)`, which returns True, False or a "
         "dict",
     ),
     (
         "LM705",
-        _made(notification_callback=one_value),
+        made(notification_callback=one_value),
         TypeError,
         "notification_callback=one_value(params): give a function: `def told(method, params)`",
     ),
@@ -284,59 +284,59 @@ MISTAKES: list[tuple[str, Use, type[Exception], str]] = [
     ),
     (
         "LM708",
-        _inside(_async_loop),
+        inside(_async_loop),
         TypeError,
         "a ListToolsResult is one page: `for entry in page.tools`; for all, `async for` over `tools()`",
     ),
-    ("LM711", _result(lambda result: result["content"]), TypeError, f"{NO_DICT}write `.content`"),
-    ("LM711", _result(lambda result: result["structuredContent"]), TypeError, f"{NO_DICT}write `.structured_content`"),
-    ("LM711", _result(lambda result: result["is_error"]), TypeError, f"{NO_DICT}write `.is_error`"),
-    ("LM711", _result(lambda result: result[0]), TypeError, f"{NO_DICT}its list is `.content`"),
+    ("LM711", result(lambda result: result["content"]), TypeError, f"{NO_DICT}write `.content`"),
+    ("LM711", result(lambda result: result["structuredContent"]), TypeError, f"{NO_DICT}write `.structured_content`"),
+    ("LM711", result(lambda result: result["is_error"]), TypeError, f"{NO_DICT}write `.is_error`"),
+    ("LM711", result(lambda result: result[0]), TypeError, f"{NO_DICT}its list is `.content`"),
     (
         "LM711",
-        _result(lambda result: result["total"]),
+        result(lambda result: result["total"]),
         TypeError,
         f"{NO_DICT}what the tool returned is `.structured_content`, or the result of call_tool(..., type=dict)",
     ),
     (
         "LM711",
-        _result(lambda result: result.content[0]["text"]),
+        result(lambda result: result.content[0]["text"]),
         TypeError,
         "TextContent is no dict and no list: write `.text`",
     ),
     (
         "LM711",
-        _result(lambda result: result.content[0]["txt"]),
+        result(lambda result: result.content[0]["txt"]),
         TypeError,
         "TextContent is no dict and no list: it has annotations, meta, text",
     ),
     (
         "LM711",
-        _result(lambda result: result.text),
+        result(lambda result: result.text),
         AttributeError,
         "CallToolResult has no 'text'; `result.content` is a list: `result.content[0].text`; the value: "
         "call_tool(..., type=str)",
     ),
     (
         "LM711",
-        _result(lambda result: result.data),
+        result(lambda result: result.data),
         AttributeError,
         "CallToolResult has no 'data'; the value is `result.structured_content`, or the result of "
         "call_tool(..., type=...)",
     ),
     (
         "LM712",
-        _inside(lambda client: client.connect()),
+        inside(lambda client: client.connect()),
         AttributeError,
         "Client has no 'connect'; it connects when its block is entered: `async with Client(...) as client`",
     ),
     (
         "LM712",
-        _inside(lambda client: client.session.list_tools()),
+        inside(lambda client: client.session.list_tools()),
         AttributeError,
         "Client has no 'session'; its methods are the client's own, as in `await client.call_tool(...)`",
     ),
-    ("LM519", _inside(lambda client: client.call_tool("ad", {})), Exception, "Unknown tool: 'ad'; did you mean 'add'?"),
+    ("LM519", inside(lambda client: client.call_tool("ad", {})), Exception, "Unknown tool: 'ad'; did you mean 'add'?"),
     (
         "LM620",
         _connecting("http://127.0.0.1:1/mcp"),
@@ -362,7 +362,7 @@ def test_a_mistake_raises_one_exception_with_a_page(code: str, use: Use, kind: t
 
     async def main() -> None:
         async with asyncio.timeout(WAIT):
-            await use(Client(_server()))
+            await use(Client(demo()))
 
     with pytest.raises(kind) as caught:
         asyncio.run(main())
@@ -376,7 +376,7 @@ def test_a_function_in_place_of_a_name_is_taken_for_its_name() -> None:
     """Ours: with what was meant."""
 
     async def main() -> None:
-        async with Client(_server()) as client:
+        async with Client(demo()) as client:
             wrong: Any = tool
             await client.call_tool(wrong)
 
@@ -388,16 +388,16 @@ def test_a_function_in_place_of_a_name_is_taken_for_its_name() -> None:
 def test_the_other_client_says_the_same() -> None:
     """Ours: SyncClient has the options of Client."""
     with pytest.raises(TypeError) as caught:
-        SyncClient(_server(), timeout=3)
+        SyncClient(demo(), timeout=3)
     assert "unknown option 'timeout'" in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("use", "text"),
     [
-        (lambda: SyncClient(_server(), on_call=one_value), "on_call=one_value(params): give a function: "),
-        (lambda: SyncClient(_server(), elicitation_callback=lambda: None), "elicitation_callback=<lambda>(): give a "),
-        (lambda: SYNC(_server()).connect(), "SyncClient has no 'connect'; it connects when its block is "),
+        (lambda: SyncClient(demo(), on_call=one_value), "on_call=one_value(params): give a function: "),
+        (lambda: SyncClient(demo(), elicitation_callback=lambda: None), "elicitation_callback=<lambda>(): give a "),
+        (lambda: SYNC(demo()).connect(), "SyncClient has no 'connect'; it connects when its block is "),
         (lambda: GROUP().connect(), "ClientGroup has no 'connect'; its block connects, `async with ClientGr"),
         (lambda: list(GROUP()), "a group is no list: its clients by label are `group.clients`, its tools "),
         (lambda: GROUP()["x"], "\"no server 'x' in this group; there is none\""),
@@ -417,7 +417,7 @@ def test_advice_about_mistakes_changes_nothing_else() -> None:
     result = CallToolResult(content=[TextContent(text="3")])
     assert not isinstance(result, Iterable)
     assert not hasattr(result, "text")
-    assert not hasattr(Client(_server()), "connect")
+    assert not hasattr(Client(demo()), "connect")
     assert copy.deepcopy(result) == copy.copy(result) == pickle.loads(pickle.dumps(result)) == result
     with pytest.raises(TypeError, match="is not iterable"):
         iter(result)  # type: ignore[call-overload]
@@ -444,8 +444,8 @@ def test_callbacks_of_every_kind_are_taken() -> None:
 
     callback: Any
     for callback in (decorated(more), Answers(), Answers().answer, functools.partial(more, database=3), print, Mock()):
-        Client(_server(), elicitation_callback=callback, on_call=callback, notification_callback=callback)
-        SyncClient(_server(), elicitation_callback=callback, input_callbacks={"roots/list": callback})
+        Client(demo(), elicitation_callback=callback, on_call=callback, notification_callback=callback)
+        SyncClient(demo(), elicitation_callback=callback, input_callbacks={"roots/list": callback})
 
 
 CLIENT = (

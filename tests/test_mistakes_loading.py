@@ -15,6 +15,7 @@ from tests.support.shell import leanmcp
 
 SERVER = 'from leanmcp import MCPServer\nmcp = MCPServer("x")\n'
 TOOL = '@mcp.tool\ndef hi() -> str:\n    "Hi."\n    return "x"\n'
+LIFESPAN = "from leanmcp import MCPServer\n@contextlib.asynccontextmanager\nasync def life(server):\n"
 MAIN = 'if __name__ == "__main__":\n    mcp.run()\n'
 FILES = {
     # packages
@@ -311,6 +312,80 @@ def test_a_file_that_is_called_leanmcp_is_named(tmp_path: Path) -> None:
     said = f"{tmp_path}/leanmcp.py hides leanmcp itself from every program beside it; rename it"
     assert loaded.stderr == f"WARNING {said} [LM632]\n"
     assert codes_of(said) == ["LM632"]
+
+
+def test_the_script_of_the_command_hides_nothing(tmp_path: Path) -> None:
+    """Ours: what runs as `bin/leanmcp` is no module, whose name another one could have; the true cause is told."""
+    script = tmp_path / "bin" / "leanmcp"
+    script.parent.mkdir()
+    script.write_text("import sys\nfrom leanmcp.cli import main\nsys.exit(main())\n")
+    file = tmp_path / "server.py"
+    file.write_text("from leanmcp import MCPServr\n")
+    done = subprocess.run(
+        [sys.executable, script, "list", file], env=environment(), capture_output=True, text=True, timeout=DEADLINE
+    )
+    said = f"{file}:1: ImportError: cannot import 'MCPServr' from 'leanmcp'; did you mean 'MCPServer'?"
+    assert (done.returncode, done.stderr) == (2, f"leanmcp: {said} [LM610]\n")
+
+
+LIFESPANS = [
+    ("    raise RuntimeError('no database')\n    yield\n", "LM610", "{file}:5: RuntimeError: no database"),
+    (
+        "    os.environ['NO_SUCH_KEY_HERE']\n    yield\n",
+        "LM610",
+        "{file}:5: KeyError: 'NO_SUCH_KEY_HERE'; the variable is not set: export NO_SUCH_KEY_HERE, or have the host "
+        "set it in its `env`",
+    ),
+    (
+        "    json.loads('{')\n    yield\n",
+        "LM610",
+        "{file}:5: JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+    ),
+]
+
+
+@pytest.mark.parametrize("command", [["list"], ["run"], ["run", "--http", "--port", "0"]], ids=" ".join)
+@pytest.mark.parametrize(("body", "code", "said"), LIFESPANS)
+def test_what_a_lifespan_raises_is_told_with_its_line(
+    tmp_path: Path, command: list[str], body: str, code: str, said: str
+) -> None:
+    """Ours: goal U11: it is the author's mistake, also where a function of Python's raised; no frame of ours shows."""
+    file = tmp_path / "server.py"
+    file.write_text(f"import contextlib, json, os\n{LIFESPAN}{body}mcp = MCPServer('x', lifespan=life)\n")
+    done = leanmcp(*command, file)
+    told = said.replace("{file}", str(file))
+    assert (done.returncode, done.stderr) == (2 if command == ["list"] else 1, f"leanmcp: {told} [{code}]\n")
+    assert codes_of(told) == [code]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "said"),
+    [
+        ("    yield 1\n    yield 2\n", "LM409", "lifespan= yields more than once; write one `yield` in it"),
+        ("    if False:\n        yield\n", "LM409", "lifespan= has ended without yielding; write one `yield` in it"),
+    ],
+)
+def test_a_lifespan_that_does_not_yield_once_is_no_mistake_of_ours(
+    tmp_path: Path, body: str, code: str, said: str
+) -> None:
+    """Ours: goal U10: its place, and the page."""
+    file = tmp_path / "server.py"
+    file.write_text(f"import contextlib\n{LIFESPAN}{body}mcp = MCPServer('x', lifespan=life)\n")
+    done = leanmcp("list", file)
+    assert done.stderr.splitlines()[-1] == f"leanmcp: {file}:3: TypeError: {said} [{code}]"
+    assert codes_of(said) == [code]
+
+
+def test_what_an_exception_was_raised_from_is_told(tmp_path: Path) -> None:
+    """Ours: the cause is often what has to be mended."""
+    file = tmp_path / "server.py"
+    body = "    try:\n        int('x')\n    except ValueError as error:\n        raise RuntimeError('no') from error\n"
+    file.write_text(f"import contextlib\n{LIFESPAN}{body}    yield\nmcp = MCPServer('x', lifespan=life)\n")
+    done = leanmcp("run", file)
+    assert done.stderr == (
+        f"leanmcp: {file}:8: RuntimeError: no [LM610]\n"
+        "caused by ValueError: invalid literal for int() with base 10: 'x'\n"
+    )
 
 
 @pytest.mark.parametrize("name", ["os.py", "test.py", "utils.py", "mailbox.py", "logging.txt", "pkg/json.py"])

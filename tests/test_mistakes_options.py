@@ -439,6 +439,20 @@ def add(a: int) -> int: return 1
         "sanitize=5: give a function from a value to what may go out",
     ),
     Mistake(
+        "LM224",
+        """\
+MCPServer("x", sanitize=True)
+""",
+        "sanitize=True: give a function from a value to what may go out",
+    ),
+    Mistake(
+        "LM229",
+        """\
+MCPServer("x", subscriptions=True)
+""",
+        "subscriptions=True: give a SubscriptionBus, or leave it out for this server alone",
+    ),
+    Mistake(
         "LM225",
         """\
 MCPServer("x", extensions=[5])

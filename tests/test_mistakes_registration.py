@@ -217,6 +217,17 @@ def add(a: Day = "mon") -> int: return 1
         "tool 'add': parameter 'a': the default 'mon' is a str and no Day; write Day.MONDAY",
     ),
     Mistake(
+        "LM110",
+        """\
+class Day(enum.StrEnum):
+    MONDAY = "mon"
+@mcp.tool
+def add(a: Day | None = "MONDAY") -> int: return 1
+""",
+        "tool 'add': parameter 'a': the default 'MONDAY' does not fit Day | None: Input should be 'mon'; "
+        "write Day.MONDAY",
+    ),
+    Mistake(
         "LM113",
         """\
 @mcp.tool

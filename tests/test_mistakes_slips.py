@@ -219,6 +219,83 @@ def f(a: int = Field(min=3)) -> str: return ""
         "Field: unknown option 'min'; give ge= for a number, min_length= for a text or a list",
     ),
     Mistake(
+        "LM108",
+        """\
+class Shop:
+    @mcp.tool
+    @property
+    def open(self) -> bool: return True
+""",
+        "tool 'open' is a property; take @property away: a tool is a function that is called",
+    ),
+    Mistake(
+        "LM137",
+        """\
+@dataclass
+class Cat:
+    name: str
+@dataclass
+class Dog:
+    name: str
+@mcp.tool
+def feed(pet: Cat | Dog) -> str: return pet.name
+""",
+        "tool 'feed': parameter 'pet' has type Cat | Dog: JSON does not tell the members of this union apart; make "
+        "them Models with a tag each, class Name(Model, tag=True)",
+    ),
+    Mistake(
+        "LM137",
+        """\
+@mcp.tool
+def total(numbers: set[int] | list[str]) -> int: return len(numbers)
+""",
+        "tool 'total': parameter 'numbers' has type set[int] | list[str]: JSON does not tell the members of this union "
+        "apart; write one list of both, such as list[int | str]",
+    ),
+    Mistake(
+        "LM137",
+        """\
+@mcp.tool
+def when(day: datetime.datetime | datetime.date) -> str: return str(day)
+""",
+        "tool 'when': parameter 'day' has type datetime | date: JSON does not tell the members of this union apart; "
+        "keep one of them",
+    ),
+    Mistake(
+        "LM203",
+        """\
+@mcp.tool(tags={"x"})
+def f(a: int) -> str: return ""
+""",
+        "add_tool: unknown option 'tags'; leave it out; there are no tags, and meta={'tags': [...]} tells clients of "
+        "some",
+    ),
+    Mistake(
+        "LM203",
+        """\
+@mcp.tool(readOnlyHint=True)
+def f(a: int) -> str: return ""
+""",
+        "add_tool: unknown option 'readOnlyHint'; give annotations=ToolAnnotations(read_only_hint=...), from "
+        "leanmcp.types import ToolAnnotations",
+    ),
+    Mistake(
+        "LM203",
+        """\
+@mcp.tool(enabled=False)
+def f(a: int) -> str: return ""
+""",
+        "add_tool: unknown option 'enabled'; leave it out; mcp.disable_tool, disable_prompt and disable_resource hide "
+        "what is registered",
+    ),
+    Mistake(
+        "LM203",
+        """\
+MCPServer("x", on_duplicate_tools="error")
+""",
+        "MCPServer: unknown option 'on_duplicate_tools'; a name that is taken is refused; replace=True takes its place",
+    ),
+    Mistake(
         "LM204",
         """\
 mcp.tool(5)

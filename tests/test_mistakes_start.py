@@ -87,7 +87,7 @@ def test_a_lifespan_that_cannot_be_is_told_where_it_is_given(mistake: Mistake) -
 RAISED = [
     ('mcp.run("htpp")', "LM401", "ValueError: unknown transport 'htpp'; did you mean 'http'?"),
     ('mcp.run("HTTP")', "LM401", "ValueError: unknown transport 'HTTP'; did you mean 'http'?"),
-    ('mcp.run("sse")', "LM401", "ValueError: unknown transport 'sse'; there is 'stdio', 'http', 'streamable-http'"),
+    ('mcp.run("sse")', "LM401", "ValueError: unknown transport 'sse'; HTTP+SSE is not served, its successor is 'http'"),
     (
         'mcp.run("streamablehttp")',
         "LM401",
@@ -115,12 +115,40 @@ RAISED = [
     (
         'mcp.run("sse", "/mcp")',
         "LM401",
-        "ValueError: unknown transport 'sse'; there is 'stdio', 'http', 'streamable-http'",
+        "ValueError: unknown transport 'sse'; HTTP+SSE is not served, its successor is 'http'",
     ),
     ("mcp.run(port=0)", "LM402", 'TypeError: port: an option of HTTP; serve it with run("http", ...)'),
     ('mcp.run("http", port="0")', "LM410", "ValueError: port='0': give a number from 0 to 65535"),
     ('mcp.run("http", port=65536)', "LM410", "ValueError: port=65536: give a number from 0 to 65535"),
     ('mcp.run("http", path="mcp", port=0)', "LM413", None),
+    (
+        'mcp.run("http", path="/mcp?user=1")',
+        "LM413",
+        "ValueError: path='/mcp?user=1': '?' is no part of a path; write '/mcp'",
+    ),
+    (
+        'mcp.run("http", host="")',
+        "LM419",
+        "ValueError: host '': a host is a name or an address, such as '127.0.0.1', or '0.0.0.0' for all",
+    ),
+    ('mcp.run("http", json_response="no")', "LM206", "TypeError: json_response='no': give True or False"),
+    ('mcp.run("http", uds="a", port=3)', "LM422", "ValueError: uds='a' and port=3: give one of them"),
+    ('mcp.run("http", uds="a", fd=3)', "LM422", "ValueError: uds='a' and fd=3: give one of them"),
+    (
+        'mcp.run("http", show_banner=False)',
+        "LM203",
+        "TypeError: unknown option 'show_banner'; leave it out; one line is printed",
+    ),
+    (
+        'mcp.run("http", ssl_certfile="a.pem")',
+        "LM203",
+        "TypeError: unknown option 'ssl_certfile'; give the paths of certificate chain and key, ssl=(chain, key)",
+    ),
+    (
+        'mcp.run("http", mount_path="/x")',
+        "LM203",
+        "TypeError: unknown option 'mount_path'; there is no HTTP+SSE transport; the path of the endpoint is path=",
+    ),
     ('mcp.run("http", path=5)', "LM415", "TypeError: path=5: give a string"),
     ('mcp.run("http", host=None)', "LM415", "TypeError: host=None: give a string"),
     (
@@ -185,12 +213,38 @@ def test_a_start_that_cannot_be_ends_in_the_line_of_the_author(
 PRINTED = [
     (
         'mcp.run("http", uds="/no/such/mcp.sock")',
-        "cannot listen on /no/such/mcp.sock: No such file or directory [LM411]",
+        "cannot listen on /no/such/mcp.sock: there is no such folder; make it first [LM411]",
     ),
-    ('mcp.run("http", fd=999)', "cannot listen on descriptor 999: Bad file descriptor [LM411]"),
+    (
+        f'mcp.run("http", uds="{FILE}")',
+        f"cannot listen on {FILE}: a file is there, or a server that uses it; remove it, or choose another path "
+        "[LM411]",
+    ),
+    (
+        'mcp.run("http", uds="x" * 200)',
+        f"cannot listen on {'x' * 200}: the path is too long; the system takes about 100 characters [LM411]",
+    ),
+    (
+        'mcp.run("http", fd=999)',
+        "cannot listen on descriptor 999: it is not open; it is for a socket that a supervisor hands over [LM411]",
+    ),
+    (
+        'mcp.run("http", fd=0)',
+        "cannot listen on descriptor 0: it is no socket; it is for one that a supervisor hands over [LM411]",
+    ),
+    (
+        'mcp.run("http", host="192.0.2.1", port=0)',
+        "cannot listen on 192.0.2.1:0: this machine has no such address; give one of its own, or 0.0.0.0 for all "
+        "[LM411]",
+    ),
+    (
+        f'mcp.run("http", ssl=("{FILE}", "{FILE}"))',
+        f"cannot use the certificate and key {FILE} and {FILE}: {FILE} holds no CERTIFICATE in PEM form, which begins "
+        "with -----BEGIN [LM412]",
+    ),
     (
         'mcp.run("http", ssl=("chain.pem", "key.pem"))',
-        "cannot use the certificate and key chain.pem and key.pem: [Errno 2] No such file or directory [LM412]",
+        "cannot use the certificate and key chain.pem and key.pem: chain.pem: No such file or directory [LM412]",
     ),
 ]
 

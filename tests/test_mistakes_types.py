@@ -252,6 +252,24 @@ def add(a: Annotated[int, Depends(db())]) -> int: return 1
         "Depends(1): give the function itself, without calling it",
     ),
     Mistake(
+        "LM156",
+        """\
+@mcp.tool
+def add(a: list[int, str]) -> int: return 1
+""",
+        "tool 'add': parameter 'a' has type list[int, str]: a list has items of one type; write list[A | B], or "
+        "tuple[A, B]",
+    ),
+    Mistake(
+        "LM156",
+        """\
+@mcp.tool
+def add(a: dict[str]) -> int: return 1
+""",
+        "tool 'add': parameter 'a' has type dict[str]: a dict has keys of one type and values of one; write "
+        "dict[str, A | B]",
+    ),
+    Mistake(
         "LM145",
         """\
 @mcp.tool

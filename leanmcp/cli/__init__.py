@@ -6,6 +6,7 @@ Data goes to standard output, everything else to standard error. Each command is
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ _HELP = ("-h", "--help", "help")
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    _widen_output()
     try:
         code = _run(words)
         if sys.stdout is not None:
@@ -66,7 +68,18 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:
         if _tells(error):
             return USAGE
+        if told := _of_author(error):
+            _complain(told)
+            return FAILED
         raise
+
+
+def _widen_output() -> None:
+    """Have standard output escape what its encoding lacks."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
+        from .terminal import ESCAPE
+
+        sys.stdout.reconfigure(errors=ESCAPE)
 
 
 def _drop_output() -> None:
@@ -83,6 +96,12 @@ def _tells(error: Exception) -> bool:
         return False
     _complain(str(error))
     return True
+
+
+def _of_author(error: Exception) -> str:
+    from .loading_faults import told_of_author
+
+    return told_of_author(error)
 
 
 def _complain(text: str) -> None:

@@ -199,7 +199,13 @@ def _json(name: str, text: str | bytes) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        raise UsageError(f"argument {name!r} is not JSON: {fault}") from None
+        raise UsageError(f"argument {name!r} is not JSON: {_fault_in(text, fault)}") from None
+
+
+def _fault_in(text: str | bytes, fault: Exception) -> str:
+    from ..protocol.jsonrpc import malformed  # of mistakes only
+
+    return malformed(text.encode(errors="surrogateescape") if isinstance(text, str) else text, fault)
 
 
 def _as_text(value: Any) -> str:
@@ -227,7 +233,7 @@ def _object(content: bytes, where: str) -> dict[str, Any]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         if where == "--args" and (content.endswith(b".json") or os.path.isfile(content)):
             raise UsageError(f"--args is not JSON; a file is given with an @: --args @{content.decode()}") from None
-        raise UsageError(f"{where} is not JSON: {fault}") from None
+        raise UsageError(f"{where} is not JSON: {_fault_in(content, fault)}") from None
     if not isinstance(value, dict):
         raise UsageError(f'{where}: a JSON object is expected, such as {{"a": 1}}')
     return value

@@ -39,15 +39,10 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Call the tool."""
+    from .arguments import check_words
     from .connection import conduct
 
-    return conduct(options, _check, _work)
-
-
-def _check(options: argparse.Namespace) -> None:
-    from .arguments import check_words
-
-    check_words(options)
+    return conduct(options, check_words, _work)
 
 
 async def _work(connection: Connection) -> int:

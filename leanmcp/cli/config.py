@@ -25,6 +25,9 @@ _NAME = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?::-(.*))?", re.DOTALL)
 _MAPS = ("mcpServers", "servers")
 
 
+_MEMBERS = frozenset(("command", "args", "env", "cwd", "url", "headers", "type"))
+
+
 class Entry(Struct, kw_only=True):
     """One server.
 
@@ -68,10 +71,14 @@ def _entries(path: str) -> dict[str, Any]:
     try:
         with open(path, "rb") as file:
             content = msgspec.json.decode(file.read())
+    except IsADirectoryError:
+        raise UsageError(f"{path} is a folder; name the JSON file in it") from None
     except OSError as fault:
         raise UsageError(f"{path}: {fault.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        raise UsageError(f"{path} is no JSON: {fault}") from None
+        from .config_mistakes import no_json
+
+        raise UsageError(f"{path} is no JSON: {no_json(path, fault)}") from None
     found = next((content[name] for name in _MAPS if name in content), None) if isinstance(content, dict) else None
     if not isinstance(found, dict):
         raise UsageError(f'{path} has no servers; it is expected to begin with {{"mcpServers": {{"NAME": {{...}}}}}}')
@@ -83,14 +90,25 @@ def _entry(path: str, name: str, value: Any) -> Entry:
     try:
         entry = msgspec.convert(_filled(value, where, os.path.dirname(os.path.abspath(path))), Entry)
     except msgspec.ValidationError as fault:
-        raise UsageError(f"{where}: {fault}") from None
+        from .config_mistakes import misshapen
+
+        raise UsageError(f"{where}: {misshapen(value, fault)}") from None
+    if value.keys() - _MEMBERS:
+        from .config_mistakes import misspelt
+
+        if told := misspelt(value, Entry.__struct_fields__):
+            raise UsageError(f"{where}: {told}")
     if entry.type == "sse":
         raise UsageError(
             f"{where}: the HTTP+SSE transport of 2024-11-05 is not spoken here; give a Streamable HTTP URL"
         )
-    if (entry.command is None) == (entry.url is None):
-        hint = proposal("url", list(value)) if isinstance(value, dict) and entry.command is None else ""
-        raise UsageError(f"{where} needs `command` or `url`, one of them{hint}")
+    if entry.command is not None and entry.url is not None:
+        raise UsageError(f"{where} needs `command` or `url`, one of them; it has both")
+    if not (entry.command or entry.url):
+        empty = next((f"; {name} is empty" for name in ("command", "url") if name in value), "")
+        raise UsageError(f"{where} needs `command` or `url`, one of them{empty or proposal('url', list(value))}")
+    if tilde := next((text for text in (entry.command, *entry.args) if text and text.startswith("~/")), None):
+        raise UsageError(f"{where}: {tilde!r} is for a shell; write '${{userHome}}{tilde[1:]}'")
     if entry.cwd is not None:
         entry.cwd = os.path.join(os.path.dirname(os.path.abspath(path)), os.path.expanduser(entry.cwd))
     return entry

@@ -163,6 +163,6 @@ async def _run(
         questions.request, questions.label = asyncio.current_task(), connection.target.label
     async with opened as client:
         info = client.server_info
-        named = "" if info is None else f" ({info.name} {info.version})"
+        named = "" if info is None else f" ({info.name} {info.version}".rstrip() + ")"
         connection.screen.tell(f"connected to {connection.target.name}{named}, protocol {client.protocol_version}")
         return await work(connection)

@@ -29,13 +29,16 @@ def coded(text: str) -> str:
     return text if code is None else f"{first} [{code}]{line_end}{rest}"
 
 
+_MOST_NAMES = 10
+
+
 class UsageError(Exception):
     """A mistake on the command line or in the user's file; the text says what to do."""
 
 
-def proposal(name: str, known: Sequence[str], most: int = 10, *, cutoff: float = 0.6) -> str:
+def proposal(name: str, known: Sequence[str], *, cutoff: float = 0.6) -> str:
     """Return the end of a sentence that proposes what is closest to `name`, or else names what there is."""
     if hint := did_you_mean(name, known, cutoff=cutoff):
         return hint
-    more = f" and {len(known) - most} more" if len(known) > most else ""
-    return f"; there is {', '.join(sorted(known)[:most])}{more}" if known else ""
+    more = f" and {len(known) - _MOST_NAMES} more" if len(known) > _MOST_NAMES else ""
+    return f"; there is {', '.join(sorted(known)[:_MOST_NAMES])}{more}" if known else ""

@@ -31,11 +31,13 @@ def load(target: str) -> MCPServer:
     servers = {key: value for key, value in vars(module).items() if isinstance(value, MCPServer)}
     if name is not None:
         if not hasattr(module, name):
-            raise UsageError(f"no object {name!r} in {path}{proposal(name, list(servers))}")
+            hint = proposal(name, list(servers)) or f'; write `{name} = MCPServer("name")` at its top level'
+            raise UsageError(f"no object {name!r} in {path}{hint}")
         found = getattr(module, name)
         if not isinstance(found, MCPServer):
-            hint = f"; call it there, `mcp = {name}()`, and name what it returns" if callable(found) else ""
-            raise UsageError(f"{name!r} in {path} is of type {type(found).__name__}, not an MCPServer{hint}")
+            from .loading_kinds import no_server
+
+            raise UsageError(f"{name!r} in {path} is {no_server(path, name, found, servers)}")
         return found
     distinct = {id(server): server for server in servers.values()}
     if not distinct:
@@ -53,6 +55,9 @@ def _split_target(target: str) -> tuple[str, str | None]:
     path, colon, name = target.rpartition(":")
     if name.endswith(")") and name.partition("(")[0].isidentifier() and os.path.exists(path):
         raise UsageError(f"{name!r} is a call, not an MCPServer; write `mcp = {name}` in {path}, and name {path}:mcp")
+    first = name.partition(".")[0]
+    if colon and first.isidentifier() and first != name and os.path.isfile(path):
+        raise UsageError(f"no file {target!r}; {first!r} in {path} is named {path}:{first}")
     if not colon or not name.isidentifier():
         return target, None
     return path, name
@@ -67,7 +72,7 @@ def _import(path: str) -> Any:
             raise UsageError(f"{path!r} is a folder; name a Python file in it")
         return _import_module(name, os.path.dirname(os.path.abspath(path)))
     if not os.path.isfile(path):
-        if path.replace(".", "").isidentifier() and not path.endswith(".py"):
+        if path.replace(".", "").isidentifier() and not path.lower().endswith((".py", ".pyc")):
             return _import_module(path)
         folder = os.path.dirname(path) or "."
         names = [entry for entry in os.listdir(folder) if entry.endswith(".py")] if os.path.isdir(folder) else []

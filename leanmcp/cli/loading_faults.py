@@ -41,7 +41,8 @@ def explain(error: BaseException, path: str) -> NoReturn:
         UsageError: always, unless `error` is one, or an interrupt.
     """
     if isinstance(error, SyntaxError):
-        raise UsageError(f"{error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}") from None
+        place = path if error.filename is None else f"{error.filename}:{error.lineno}"  # of a NUL, Python tells none
+        raise UsageError(f"{place}: {type(error).__name__}: {error.msg}") from None
     if isinstance(error, KeyboardInterrupt | UsageError):
         raise error
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if owner_of(frame.filename) == "author"]
@@ -49,8 +50,9 @@ def explain(error: BaseException, path: str) -> NoReturn:
     place = path if last is None else f"{last.filename}:{last.lineno}"
     text = str(error) or "no message"
     if isinstance(error, SystemExit):
+        hint = _of_exit(error)
         raise UsageError(
-            f"{place}: the file ended the program (SystemExit: {text}) before it could be served"
+            f"{place}: the file ended the program (SystemExit: {text}) before it could be served{hint}"
         ) from None
     if isinstance(error, ImportError | AttributeError) and (hidden := hiding_file(error)):
         raise UsageError(f"{place}: {type(error).__name__}: {text}; {hidden}") from None
@@ -74,6 +76,8 @@ def _hint(error: BaseException, text: str, file: str) -> str:
         return _of_import(error, text, file)
     if isinstance(error, RuntimeError) and text == _NO_LOOP:
         return "; none runs while a file is loaded: start it in lifespan="
+    if hint := _of_surroundings(error):
+        return hint
     frame = _last_frame(error.__traceback__)
     if frame is None or frame.tb_next is not None:  # it happened further in
         return ""
@@ -84,6 +88,40 @@ def _hint(error: BaseException, text: str, file: str) -> str:
     if isinstance(error, TypeError) and text.endswith((" is not callable", " is not subscriptable")):
         return _of_use(frame)
     return ""
+
+
+def told_of_author(error: BaseException) -> str:
+    """Return where the author's code raised while it served, and from what; empty for a mistake of ours."""
+    frames = traceback.extract_tb(error.__traceback__)
+    owners = [owner for frame in frames if (owner := owner_of(frame.filename)) != "library"]
+    theirs = [frame for frame in frames if owner_of(frame.filename) == "author"]
+    if not theirs or owners[-1] == "ours":
+        return ""
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    told = f"{theirs[-1].filename}:{theirs[-1].lineno}: {_said(error)}{_of_surroundings(error)}"
+    return told if cause is None else f"{told}\ncaused by {_said(cause)}"
+
+
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+def _of_surroundings(error: BaseException) -> str:
+    """Return the end of a sentence about a variable or an input that the program expects, and does not get."""
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    if isinstance(error, KeyError) and len(error.args) == 1 and last and last[0].filename == "<frozen os>":
+        return f"; the variable is not set: export {error.args[0]}, or have the host set it in its `env`"
+    if isinstance(error, EOFError) and str(error) == "EOF when reading a line":
+        return "; nobody answers input() here: read it from a file or a variable"
+    return ""
+
+
+def _of_exit(error: BaseException) -> str:
+    """Return the end of a sentence where the file has read a command line, which is not its own here."""
+    files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    if os.path.join(os.path.dirname(os.__file__), "argparse.py") not in files:
+        return ""
+    return '; read arguments under `if __name__ == "__main__":`, or put `-- python FILE ...` at the end instead'
 
 
 # --- imports ----------------------------------------------------------------------------------------------------------

@@ -13,6 +13,26 @@ from typing import Any
 from ..server.app import MCPServer
 
 
+def no_server(path: str, name: str, found: object, servers: Mapping[str, MCPServer]) -> str:
+    """Return what an object is that was named as the server, and what to write instead.
+
+    Args:
+        path: what was loaded.
+        name: of the object.
+        found: it.
+        servers: those of the module by name.
+    """
+    if any(tool.name == name for server in servers.values() for tool in server.tools):
+        return f"a tool, not an MCPServer; call it with `leanmcp call {path} {name} ...`"
+    said = f"of type {type(found).__name__}, not an MCPServer"
+    if inspect.isclass(found) and issubclass(found, MCPServer):
+        return f'the class {found.__name__}, not an MCPServer; call it there, `mcp = {name}("name")`'
+    if callable(found):
+        return f"{said}; call it there, `mcp = {name}()`, and name what it returns"
+    key = next(iter(servers), None)
+    return f'{said}; write `{name} = MCPServer("name")` there' if key is None else f"{said}; there is {path}:{key}"
+
+
 def none_found(path: str, names: Mapping[str, Any]) -> str:
     """Return what to say of a file that has no MCPServer at its top level.
 

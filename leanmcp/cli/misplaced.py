@@ -25,8 +25,18 @@ _SYNONYMS = {
 }
 _OPTIONS = {
     "install": {"uninstall": "--remove", "delete": "--remove", "rm": "--remove", "file": "--config"},
-    "run": {"address": "--host", "bind": "--host", "watch": "--reload"},
+    "run": {"address": "--host", "bind": "--host", "p": "--port", "watch": "--reload"},
 }
+_ONE = "`run` is one process; to use several, run one on each port or socket, behind a proxy"
+_SENTENCES = {
+    **dict.fromkeys(("processes", "workers"), _ONE),
+    **dict.fromkeys(("log-level", "loglevel"), "set it in the file: logging.getLogger('leanmcp').setLevel(...)"),
+    **dict.fromkeys(("debug", "v", "verbose"), "leave it out: what fails is told anyhow"),
+    **dict.fromkeys(("banner", "no-banner", "stateless"), "leave it out"),
+    "name": "the file says it, MCPServer(name)",
+    "stdio": "leave it out: stdio is the default",
+}
+"""Options of `run` that other programs have."""
 _CUTOFF = 0.7  # how alike two options must be, without their dashes
 _STARTERS = ("python", "python3", "node", "npx", "uv", "uvx", "docker", "deno", "bun", "bunx", "sh", "bash")
 _TAKES_ARGUMENTS = ("call", "prompt", "complete")
@@ -55,8 +65,8 @@ def option_proposal(command: str, word: str, words: Sequence[str], known: Sequen
     bare = name.lstrip("-")
     if meant := _OPTIONS.get(command, {}).get(bare):
         return f"; did you mean {meant!r}?"
-    if command == "run" and bare in ("workers", "processes"):
-        return "; `run` is one process; to use several, run one on each port or socket, behind a proxy"
+    if command == "run" and bare in _SENTENCES:
+        return f"; {_SENTENCES[bare]}"
     names = {option.lstrip("-"): option for option in known}
     if len(bare) > 1 and (near := closest(bare, names, cutoff=_CUTOFF)):
         return f"; did you mean {names[near]!r}?"
@@ -165,6 +175,8 @@ def argument_hint(word: str, words: Sequence[str]) -> str:
         return f"write {shlex.quote(word + after)}, without blanks"
     if before.endswith("=") and before != "=":
         return f"write {shlex.quote(before + word)}, without blanks"
+    if pair := re.fullmatch(r"([A-Za-z_]\w*):(?!=)(.+)", word):
+        return f"write {shlex.quote(f'{pair[1]}={pair[2]}')}"
     if word.endswith(":") and len(word) > 1 and after and "=" not in after:
         return f"write {shlex.quote(f'{word[:-1]}={after}')}"
     return "write name=value, or name:=json"

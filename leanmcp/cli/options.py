@@ -56,6 +56,7 @@ class Parser(argparse.ArgumentParser):
         if match := re.search(r"argument (--\w+): ignored explicit argument '(.*)'", message):
             port = f"; the port is --port {match[2]}" if match[1] == "--http" else ""
             raise UsageError(f"argument {match[1]}: it takes no value{port}; see `{self.prog} --help`")
+        message = re.sub(r"invalid int value: ('.*')", r"\1 is no whole number", message)
         raise UsageError(f"{message}; see `{self.prog} --help`")
 
     def parse_words(self, words: list[str]) -> argparse.Namespace:

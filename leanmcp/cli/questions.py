@@ -80,11 +80,11 @@ class Questions:
             raise _Cancelled
         return typed
 
-    async def _choose(self, prompt: str, choices: dict[str, str], default: str = "") -> str:
-        """Return one of `choices`, which are words by their first letters."""
+    async def _choose(self, prompt: str, *choices: str) -> str:
+        """Return one of `choices`, words whose first letters are enough."""
         while True:
-            typed = (await self._ask(prompt)).lower() or default
-            for word in choices.values():
+            typed = (await self._ask(prompt)).lower()
+            for word in choices:
                 if typed and word.startswith(typed):
                     return word
 
@@ -102,16 +102,14 @@ class Questions:
             self._say(f"  To be sent to {self._who(where)}:", faint)
             for name, value in content.items():
                 self._say(f"    {name}: {Field.shown(value)}")
-            chosen = await self._choose(
-                "Send it? [y]es, [e]dit, [n]o, [c]ancel: ", {"y": "yes", "e": "edit", "n": "no", "c": "cancel"}
-            )
+            chosen = await self._choose("Send it? [y]es, [e]dit, [n]o, [c]ancel: ", "yes", "edit", "no", "cancel")
             if chosen == "yes":
                 return ElicitResult(action="accept", content=content)
             if chosen != "edit":
                 return _DECLINE if chosen == "no" else _CANCEL
 
     async def _agree(self) -> ElicitResult:
-        chosen = await self._choose("Agree? [y]es, [n]o, [c]ancel: ", {"y": "yes", "n": "no", "c": "cancel"})
+        chosen = await self._choose("Agree? [y]es, [n]o, [c]ancel: ", "yes", "no", "cancel")
         if chosen == "yes":
             return ElicitResult(action="accept", content={})
         return _DECLINE if chosen == "no" else _CANCEL
@@ -132,8 +130,8 @@ class Questions:
     async def _page(self, url: str) -> ElicitResult:
         """Show a URL, all of it, and open it after a yes."""
         self._show_page(url)
-        words = {"y": "yes", "m": "myself", "n": "no", "c": "cancel"}
-        chosen = await self._choose("Open it in a browser? [y]es, [m]yself (I have opened it), [n]o, [c]ancel: ", words)
+        prompt = "Open it in a browser? [y]es, [m]yself (I have opened it), [n]o, [c]ancel: "
+        chosen = await self._choose(prompt, "yes", "myself", "no", "cancel")
         if chosen in ("no", "cancel"):
             return _DECLINE if chosen == "no" else _CANCEL
         if chosen == "yes":
@@ -160,6 +158,6 @@ class Questions:
         """Show the page of a login, and open it after a yes; the browser itself tells when it is done."""
         self._say("The server wants to know who you are. Log in at")
         self._show_page(url)
-        chosen = await self._choose("Open it in a browser? [y]es, [m]yself: ", {"y": "yes", "m": "myself"})
+        chosen = await self._choose("Open it in a browser? [y]es, [m]yself: ", "yes", "myself")
         if chosen == "yes":
             self._open(url)

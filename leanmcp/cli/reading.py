@@ -53,7 +53,7 @@ async def _work(connection: Connection) -> int:
     if not options.words:
         uris = await _uris(connection)
         raise UsageError(f"name a URI of {connection.server_name!r}: {', '.join(uris[:10]) or '(it has none)'}")
-    uri = options.words[0]
+    uri = options.words[0].encode(errors="surrogateescape").decode(errors="replace")  # as typed, in any locale
     try:
         result = await connection.client.read_resource(uri)
     except UnknownResource as error:

@@ -26,6 +26,7 @@ _HOST = re.compile(
 _PORT = re.compile(r":?(\d{2,5})(/\S*)?")
 _FILES = (".cfg", ".csv", ".html", ".ini", ".ipynb", ".json", ".lock", ".md", ".toml", ".txt", ".xml", ".yaml", ".yml")
 """Endings that are of files: some are of countries, too, but nobody serves MCP at `https://README.md/`."""
+_WITHIN = re.compile(r"(.*\.py)[.:]+([A-Za-z_][\w.]*)")
 _PROGRAMS = {".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "npx tsx", ".sh": "sh", ".jar": "java -jar"}
 
 
@@ -121,6 +122,13 @@ def _check_python(text: str, known: list[str], is_file: bool, options: argparse.
         raise UsageError(f"{options.config} has no server {text!r}{proposal(text, known)}")
     if " " in text:
         raise UsageError(f"no file {text!r}; to start a server by its command, put `-- {text}` at the end instead")
+    folder = os.path.dirname(text) or "."
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    if (extension in _FILES or extension in _PROGRAMS or extension.lower() in (".py", ".pyc")) and extension != ".py":
+        raise UsageError(f"no file {text!r}{did_you_mean(os.path.basename(text), names)}")
+    if found := _WITHIN.match(text):
+        inner = found[2].partition(".")[0]
+        raise UsageError(f"no file {text!r}; {inner!r} in {found[1]} is named {found[1]}:{inner}")
     module, dot, name = text.rpartition(".")
     if dot and name.isidentifier() and _is_alone(module, name):
         raise UsageError(f"no file and no module {text!r}; {name!r} in {module} is named {module}:{name}")
@@ -130,10 +138,6 @@ def _check_python(text: str, known: list[str], is_file: bool, options: argparse.
 
     if told := order_mistake(options.prog, [text, *options.words]):
         raise UsageError(told)
-    if extension in _FILES or extension in _PROGRAMS:
-        folder = os.path.dirname(text) or "."
-        names = os.listdir(folder) if os.path.isdir(folder) else []
-        raise UsageError(f"no file {text!r}{did_you_mean(os.path.basename(text), names)}")
     if match := _PORT.fullmatch(text):
         raise UsageError(f"{text!r} is no URL; did you mean 'http://127.0.0.1:{match[1]}{match[2] or '/mcp'}'?")
     if "://" in text or _HOST.fullmatch(text):
@@ -145,6 +149,8 @@ def _check_python(text: str, known: list[str], is_file: bool, options: argparse.
             raise UsageError(str(fault)) from None
     if known and text.isidentifier():
         raise UsageError(f"no file, module or server {text!r}{proposal(text, known)}")
+    if text.isidentifier():
+        raise UsageError(f"no file and no module {text!r}, and in this folder no mcp.json that could name it")
 
 
 def _is_alone(module: str, name: str) -> bool:
@@ -231,7 +237,9 @@ def _http(
             address, headers=fields, auth=auth, uds=socket, limits=limits, user_agent=f"leanmcp/{__version__}"
         )
     except ValueError as fault:
-        raise UsageError(str(fault)) from None
+        from .wording import translated
+
+        raise UsageError(translated(str(fault))) from None
     return Target(transport, label or transport.where, label)
 
 

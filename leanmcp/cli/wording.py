@@ -81,17 +81,17 @@ def _code(error: MCPError) -> int:
 def _words(error: MCPError, target: Target | None, interactive: bool) -> str:
     text = error.message
     if isinstance(error, TransportError | VersionMismatch | RoundLimit):
-        return _translated(text.partition(_TAIL)[0], "" if target is None else target.label)
+        return translated(text.partition(_TAIL)[0], "" if target is None else target.label)
     if isinstance(error, InvalidResult):
         where = "" if target is None or target.name in text else f"{target.name}: "
-        return _translated(f"{where}{text}")
+        return translated(f"{where}{text}")
     name = "the server" if target is None else target.name
     if isinstance(error, MissingRequiredClientCapability) and not interactive and "elicitation" in str(error.data):
         return f"{name} has a question, which nobody can answer here; run the command on a terminal ({error.code})"
     return f"{name} answered with an error: {text} ({error.code})"
 
 
-def _translated(text: str, label: str = "") -> str:
+def translated(text: str, label: str = "") -> str:
     """Return a text in the words of a shell, or of mcp.json where the server has a label there."""
     for pattern, words in _HINTS:
         text = pattern.sub(words, text)
@@ -117,12 +117,25 @@ def timed_out(where: str, seconds: float) -> CallTimeout:
 def _unexpected(error: BaseException, target: Target | None) -> tuple[int, str]:
     """Tell of an exception that nobody raised on purpose: the user's, from a lifespan, or a mistake of ours."""
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith((_PACKAGE, "<frozen"))]
     last = frames[-1] if frames else None
     text = f"{type(error).__name__}: {error}".rstrip(": ")
     if isinstance(error, OSError) and last is not None and last.filename == _SCREEN:
         return FAILED, f"the output cannot be written: {error.strerror}"
-    if target is not None and target.local and theirs and last is not None and last in theirs:
-        return USAGE, f"{last.filename}:{last.lineno}: {text}"
+    if target is not None and target.local and (told := _of_server(error, target.server.lifespan)):
+        return USAGE, told
     place = "" if last is None else f" ({last.filename}:{last.lineno})"
     return FAILED, f"a mistake inside of leanmcp, please report it: {text}{place}"
+
+
+def _of_server(error: BaseException, lifespan: object) -> str:
+    """Return what to say of an exception of the author's code, or of ours about it; empty for a mistake of ours."""
+    from ..mistakes import code_of
+    from ..slow_lifespan import place_of
+    from .loading_faults import told_of_author
+
+    if told := told_of_author(error):
+        return told
+    if lifespan is None or not str(error).startswith("lifespan= ") or code_of(error) is None:
+        return ""
+    place = place_of(lifespan).removeprefix("lifespan (").removesuffix(")")
+    return f"{place}: {type(error).__name__}: {error}"

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Absent, ConnectionLost, TransportError
+from ..errors import Absent, ConnectionLost, TransportError, without
 from ..logs import logger
 from ..protocol.meta import LOG_LEVEL
 from ..types import DiscoverResult, Implementation
@@ -20,7 +20,7 @@ from .cache import CacheView, ResponseCache
 from .caller import NotificationCallback, Patience
 from .mirrored import Mirrors
 from .negotiation import Settings, check_mode, connect
-from .options import check_options, unknown_options
+from .options import MISSING, check_options, unknown_options
 from .verbs import Verbs
 
 if TYPE_CHECKING:
@@ -127,6 +127,8 @@ class Client(Verbs):
             audit=audit,
             pin=pin,
             check=check,
+            input_required_max_rounds=input_required_max_rounds,
+            label=label,
         )
         self._server = server
         self._way = {"headers": headers, "auth": auth, "raise_exceptions": raise_exceptions}
@@ -287,6 +289,9 @@ class Client(Verbs):
         """How to use the server, for the model."""
         found = self._live().found
         return None if found is None else found.instructions
+
+
+without(Client, MISSING)
 
 
 async def _let_go(transport: Transport, connected: Connected | None) -> None:

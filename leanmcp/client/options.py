@@ -15,6 +15,35 @@ from ..types import DiscoverResult, Implementation
 from .cache import ResponseCache
 
 _CALLED_WITH = ("elicitation_callback", "notification_callback", "on_call")  # two values each
+_SAMPLED = 'give input_callbacks={"sampling/createMessage": ...}, which returns a dict'
+_TOLD = "give notification_callback=, which is told method and params"
+_TLS = "give an HTTPTransport(url, ssl=...) of leanmcp.transports.http_client in place of the URL"
+_NOT_HERE = {
+    **dict.fromkeys(("cert", "http_client", "httpx_client_factory", "limits", "ssl", "verify", "verify_ssl"), _TLS),
+    **dict.fromkeys(("args", "command", "cwd", "env"), "give StdioServerParameters(command=..., args=[...])"),
+    **dict.fromkeys(("list_roots_callback", "roots"), 'give input_callbacks={"roots/list": ...}, which returns a dict'),
+    **dict.fromkeys(("log_handler", "logging_callback", "logging_handler", "message_handler"), _TOLD),
+    **dict.fromkeys(("max_retries", "retries", "retry"), "leave it out; what is done twice may do harm"),
+    **dict.fromkeys(("name", "version"), "give client_info=Implementation(name=..., version=...)"),
+    **dict.fromkeys(("progress_callback", "progress_handler"), "give progress_callback= to each call_tool"),
+    **dict.fromkeys(("sampling_callback", "sampling_handler"), _SAMPLED),
+    "auto_initialize": "leave it out; it connects when its block is entered",
+    "follow_redirects": "leave it out; 307 and 308 within the origin are followed",
+    "init_timeout": "give read_timeout_seconds=",
+    "sampling_capabilities": "give capabilities={'sampling': {...}}",
+    "transport": "leave it out; the URL, or StdioServerParameters, says it",
+}
+"""Options that other clients have: what to do here."""
+
+MISSING = {
+    "call_tool_mcp": "call_tool without type= returns the whole result",
+    "get_server_capabilities": "it is `client.server_capabilities`",
+    "list_roots": "deprecated; a server asks for them: input_callbacks={'roots/list': ...} answers",
+    "ping": "there is none; `client.discover(cache_mode='bypass')` asks whether the server answers",
+    "read": "write `client.read_resource(uri)`",
+    "tool": "write `client.call_tool(name, {...})`",
+}
+"""Methods that other clients have: what to write here."""
 _AUTH_METHODS = ("headers", "challenged")
 
 
@@ -25,7 +54,9 @@ def unknown_options(unknown: Iterable[str], constructor: Callable[..., None]) ->
     known = [name for name in inspect.signature(constructor).parameters if name not in ("self", "unknown")]
     likely = {"timeout": "read_timeout_seconds", "token": "headers", "url": "server"}
     name = next(iter(unknown))
-    meant = f"; did you mean {likely[name]!r}?" if name in likely else did_you_mean(name, known)
+    instead = _NOT_HERE.get(name)
+    near = f"; did you mean {likely[name]!r}?" if name in likely else did_you_mean(name, known)
+    meant = near if instead is None else f"; {instead}"
     return TypeError(f"Client: unknown option {name!r}{meant}")
 
 
@@ -99,11 +130,20 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "elicitation_callback": (callable, "a function: `async def answer(context, params) -> ElicitResult`"),
     "input_callbacks": (
-        lambda value: isinstance(value, Mapping) and all(map(callable, value.values())),
+        lambda value: (
+            isinstance(value, Mapping)
+            and all(isinstance(method, str) and "/" in method for method in value)
+            and all(map(callable, value.values()))
+        ),
         "functions by method, {'sampling/createMessage': answer}",
     ),
     "capabilities": (lambda value: isinstance(value, Mapping), "a dict, such as {'extensions': {...}}"),
     "notification_callback": (callable, "a function: `def told(method, params)`"),
+    "input_required_max_rounds": (
+        lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
+        "the number of rounds of questions, 0 or more",
+    ),
+    "label": (lambda value: isinstance(value, str), "a text"),
     "cache": (lambda value: isinstance(value, bool | ResponseCache), "True, False or a ResponseCache"),
     "headers": (_texts, "a dict of texts, {'Authorization': 'Bearer ...'}"),
     "auth": (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..errors import InvalidParams, InvalidResult
 
 E = TypeVar("E")
-MAX_PAGES = 1000
+MAX_PAGES = 1000  # then a list counts as endless
 
 
 class Entries(AsyncIterator[E]):
@@ -52,7 +52,7 @@ class Entries(AsyncIterator[E]):
 
 
 async def every_entry(
-    fetch: Callable[[str | None], Awaitable[Any]], member: str, key: str, noun: str, max_pages: int = MAX_PAGES
+    fetch: Callable[[str | None], Awaitable[Any]], member: str, key: str, noun: str
 ) -> AsyncGenerator[Any, None]:
     """Yield the entries of every page.
 
@@ -64,7 +64,6 @@ async def every_entry(
         member: attribute of the page that has the entries.
         key: attribute that tells entries apart.
         noun: for error texts.
-        max_pages: then the list counts as endless.
 
     Raises:
         InvalidResult: the pages have no end.
@@ -73,7 +72,7 @@ async def every_entry(
     seen: set[str] = set()
     yielded: set[Any] = set()
     restarted = False
-    for _ in range(max_pages):
+    for _ in range(MAX_PAGES):
         try:
             page = await fetch(cursor)
         except InvalidParams:
@@ -94,4 +93,4 @@ async def every_entry(
         if cursor in seen:
             raise InvalidResult(f"The server's list of {noun} does not end: it gave the cursor {cursor[:64]!r} twice")
         seen.add(cursor)
-    raise InvalidResult(f"The server's list of {noun} has more than {max_pages} pages")
+    raise InvalidResult(f"The server's list of {noun} has more than {MAX_PAGES} pages")

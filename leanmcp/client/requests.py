@@ -87,6 +87,15 @@ class Requests:
             from .rounds import miscalled  # of mistakes only
 
             raise miscalled(name, arguments) from None
+        if b"null" in members and arguments:  # as NaN is encoded
+            from .rounds import refuse_endless
+
+            refuse_endless(name, arguments)
+        if progress is not None and not callable(progress):
+            raise TypeError(
+                f"call_tool({name!r}): progress_callback={progress!r}: give a function: "
+                "`def told(progress, total, message)`"
+            )
         patience = None
         caller = self._caller
         if timeout is not None and caller is not None:

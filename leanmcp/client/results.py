@@ -157,6 +157,10 @@ def typed_content(result: CallToolResult, kind: type[T], name: str) -> T:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, ValueError) as fault:
         raise InvalidResult(f"The structuredContent of tool {name!r} is no {_name(kind)}: {fault}") from None
+    except TypeError:
+        if isinstance(kind, str):
+            raise TypeError(f"call_tool({name!r}): type={kind!r}: give the type itself, such as int") from None
+        raise
 
 
 def _has_result(kind: Any) -> bool:

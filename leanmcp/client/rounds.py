@@ -7,6 +7,7 @@ Spec 2026-07-28: basic/patterns/mrtr, "Client Requirements (Basic Workflow)".
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ import msgspec
 from ..errors import InvalidResult, RoundLimit
 from ..mistyped import did_you_mean
 from ..protocol.jsonrpc import DECODE_FAULTS
-from ..types import InputRequiredResult
+from ..types import InputRequiredResult, Tool
 from .answers import Answers, ClientRequestContext
 from .keywords import RetryKeywords
 from .messages import Asked
@@ -130,6 +131,9 @@ def check_retry(method: str, retry: Mapping[str, object]) -> None:
     Raises:
         TypeError: the text names the method and the option.
     """
+    meta = retry.get("meta")
+    if not isinstance(meta, Mapping | None):
+        raise TypeError(f"{method}: meta={meta!r}: give a dict of members of `_meta`")
     known = RetryKeywords.__annotations__
     unknown = [name for name in retry if name not in known]
     if not unknown:
@@ -156,13 +160,16 @@ def by_hand(asked: Asked) -> InputRequiredResult:
 
 def miscalled(name: object, arguments: Any) -> TypeError:
     """Return the error of a call whose name or arguments cannot be sent."""
+    if isinstance(name, Tool):
+        return TypeError(f"call_tool(<Tool>): give the name of the tool, a text; did you mean {name.name!r}?")
     if not isinstance(name, str):
         meant = f"; did you mean {name.__name__!r}?" if callable(name) and hasattr(name, "__name__") else ""
         return TypeError(f"call_tool({name!r}): give the name of the tool, a text{meant}")
     if not isinstance(arguments, Mapping):
         return TypeError(f"call_tool({name!r}): arguments={arguments!r}: give a dict, such as {{'name': value}}")
-    wrong = [key for key, value in arguments.items() if not _has_json(value)]
-    named = ", ".join(f"{key!r} ({type(arguments[key]).__name__})" for key in wrong)
+    wrong = {key: value for key, value in arguments.items() if not _has_json(value)}
+    shown = {key: f"{value!r}" if isinstance(value, float) else type(value).__name__ for key, value in wrong.items()}
+    named = ", ".join(f"{key!r} ({kind})" for key, kind in shown.items())
     return TypeError(f"call_tool({name!r}): arguments that have no JSON form: {named or 'a key'}")
 
 
@@ -171,4 +178,23 @@ def _has_json(value: object) -> bool:
         msgspec.json.encode(value)
     except TypeError:
         return False
-    return True
+    return not _is_endless(value)
+
+
+def refuse_endless(name: str, arguments: Mapping[str, Any]) -> None:
+    """Refuse numbers that JSON does not have, for which null would be sent.
+
+    Raises:
+        TypeError: the text names the arguments.
+    """
+    if any(map(_is_endless, arguments.values())):
+        raise miscalled(name, arguments)
+
+
+def _is_endless(value: object) -> bool:
+    """Return whether a value is NaN or infinite, or holds such a number."""
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if isinstance(value, Mapping):
+        return any(map(_is_endless, value.values()))
+    return isinstance(value, list | tuple) and any(map(_is_endless, value))

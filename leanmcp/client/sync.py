@@ -17,12 +17,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
 from ..calls import is_async
-from ..errors import Absent
+from ..errors import Absent, without
 from ..types import CallToolResult, Implementation
 from .callers import WaitingThread, run_blocking
 from .client import Client
 from .home import Home, closed
-from .options import check_options
+from .options import MISSING, check_options
 
 if TYPE_CHECKING:
     from typing import Self, Unpack
@@ -287,6 +287,9 @@ class SyncClient:
 
     def _wait(self, begin: Callable[[WaitingThread], Coroutine[Any, Any, T]]) -> T:
         return self._connected().wait(begin)
+
+
+without(SyncClient, MISSING)
 
 
 class SyncSubscription:

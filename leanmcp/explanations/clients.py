@@ -108,7 +108,8 @@ asyncio.run(main())
     Page(
         "LM704",
         "the values of StdioServerParameters have no names",
-        r"^StdioServerParameters: (name the values|write StdioServerParameters\.from_command)",
+        r"^StdioServerParameters: (name the values|write StdioServerParameters\.from_command)"
+        r"|a quotation mark has no partner",
         "A command and its arguments are given by name, apart from each other: no shell takes a line to pieces. "
         "`from_command` does.",
         """\
@@ -127,7 +128,8 @@ StdioServerParameters.from_command("python server.py")
         "LM705",
         "an option of a client has a value that it cannot have",
         r"(auth|trust|pin|audit|on_call|client_info|check|cache|headers|read_timeout_seconds"
-        r"|max_total_seconds|mode|\b\w+_callback|input_callbacks.*|capabilities)=.*: give ",
+        r"|max_total_seconds|mode|\bargs|\bcwd|\benv|\bmeta|^label"
+        r"|input_required_max_rounds|\b\w+_callback|input_callbacks.*|capabilities)=.*: give ",
         "The message says what to give. What may be a secret is not shown in it.",
         """\
 from leanmcp import Client
@@ -209,7 +211,7 @@ asyncio.run(main())
     Page(
         "LM709",
         "a tool is called with what is no name or no dict",
-        r"^call_tool\(.*(give the name of the tool|give a dict|have no JSON form)",
+        r"^call_tool\(.*(give the name of the tool|give a dict|have no JSON form|give the type itself)",
         "The first argument is the name of the tool, the second one a dict of its arguments, JSON values all of them.",
         """\
 import asyncio
@@ -262,7 +264,8 @@ with SyncClient(mcp) as client:
     Page(
         "LM711",
         "a result is used as if it were a dict, a list or its content",
-        r"^\w+ is no dict and no list: |^CallToolResult has no '",
+        r"^\w+ is no dict and no list: |^CallToolResult has no '"
+        r"|^(?!(Sync)?Client)\w+ has no '\w+'; write ",
         "Results are objects with attributes; `content` is a list of blocks. The value of a tool comes with `type=`.",
         """\
 import asyncio

@@ -149,7 +149,7 @@ KEY = os.environ.get("API_KEY", "")
     Page(
         "LM611",
         "a text is no URL of an MCP server",
-        r"is no URL|MCP is spoken over http",
+        r"is no URL|MCP is spoken over http|^a URL must not hold",
         "A URL begins with http:// or https://, and most servers are at the path /mcp.",
         """\
 $ leanmcp list localhost:8000
@@ -247,9 +247,21 @@ $ leanmcp call server.py logo --output images
 """,
     ),
     Page(
+        "LM619",
+        "a proxy that the environment names lets nobody through",
+        r"Cannot connect to (?!.*(TLS failed|speak https|not trusted)).*_(proxy|PROXY)\b",
+        "HTTPS_PROXY and HTTP_PROXY name one, as http://HOST:PORT; NO_PROXY names the hosts that do without.",
+        """\
+$ HTTPS_PROXY=socks5://127.0.0.1:1080 leanmcp list https://example.com/mcp
+""",
+        """\
+$ NO_PROXY=example.com leanmcp list https://example.com/mcp
+""",
+    ),
+    Page(
         "LM620",
         "nobody listens at the address",
-        r"Cannot connect to (?!.*(TLS|https))",
+        r"Cannot connect to (?!.*(TLS failed|speak https|not trusted|_(proxy|PROXY)\b))",
         "The server does not run, runs on another port, or its name is written wrong.",
         """\
 $ leanmcp list http://127.0.0.1:8001/mcp
@@ -261,7 +273,7 @@ $ leanmcp run server.py --http --port 8001
     Page(
         "LM621",
         "http and https are mixed up, or the certificate is not trusted",
-        r"Cannot connect to .*(TLS|https)",
+        r"Cannot connect to .*(TLS failed|speak https|not trusted)",
         "A port speaks http or https, not both. A certificate of one's own is made known with SSL_CERT_FILE.",
         """\
 $ leanmcp list https://127.0.0.1:8000/mcp
@@ -297,7 +309,8 @@ $ leanmcp list http://127.0.0.1:8000/mcp
     Page(
         "LM624",
         "what answers is no MCP server",
-        r"does not speak MCP|is not JSON-RPC|as nothing does that speaks MCP",
+        r"does not speak MCP|is not JSON-RPC|is no JSON-RPC message: |as nothing does that speaks MCP"
+        r"|(?<!_PROXY\))(?<!_proxy\)) does not answer in HTTP",
         "A web page, a proxy or another program answered. Look at the host, the port and the path.",
         """\
 $ leanmcp list https://example.com/

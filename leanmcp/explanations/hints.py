@@ -117,7 +117,7 @@ def search(limit: Annotated[int, Field(ge=1)]) -> str: return ""
     Page(
         "LM137",
         "the members of a union cannot be told apart",
-        r"type unions may not contain",
+        r"does not tell the members of this union apart",
         "What a client sends is JSON, where a set and a list look the same, and two classes too. Keep one of them, "
         "or use classes with a tag: Model, tag=True.",
         """\
@@ -415,6 +415,21 @@ class Book(Model):
 class Book(Model):
     title: str
     def __post_init__(self) -> None: self.title = self.title.strip()
+""",
+    ),
+    Page(
+        "LM156",
+        "a list or a dict has a wrong number of types",
+        r"a list has items of one type; |a dict has keys of one type and values of one; ",
+        "list[A, B] is no type, though Python lets it pass. A list of two kinds of items is list[A | B], a pair is "
+        "tuple[A, B].",
+        """\
+@mcp.tool
+def total(pair: list[int, str]) -> int: return pair[0]
+""",
+        """\
+@mcp.tool
+def total(pair: tuple[int, str]) -> int: return pair[0]
 """,
     ),
 )

@@ -404,4 +404,16 @@ def search(text: str) -> str:
 mcp.run()
 """,
     ),
+    Page(
+        "LM229",
+        "subscriptions= is no bus",
+        r"subscriptions=.*: give a SubscriptionBus",
+        "A bus carries changes to other servers and processes; a server alone needs none. Nor does listen=False.",
+        """\
+MCPServer("demo", subscriptions=True)
+""",
+        """\
+MCPServer("demo")
+""",
+    ),
 )

@@ -112,7 +112,7 @@ mcp.add_tool(Adder())
     Page(
         "LM108",
         "a classmethod or staticmethod is registered inside of its class",
-        r"of a class that is not made yet",
+        r"of a class that is not made yet|is a property; take @property away",
         "While the body of a class runs there is no class yet that the method could be bound to.",
         """\
 class Math:

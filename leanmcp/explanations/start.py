@@ -196,8 +196,8 @@ mcp.run("http", port=0, ssl=ssl.create_default_context(ssl.Purpose.CLIENT_AUTH))
     Page(
         "LM413",
         "path= is no path",
-        r"an endpoint path starts with '/'",
-        "Clients send the whole path, which begins with a slash.",
+        r"an endpoint path starts with '/'|is no part of a path",
+        "Clients send the whole path, which begins with a slash; what stands behind a question mark is no part of it.",
         """\
 mcp.run("http", port=0, path="mcp")
 """,
@@ -284,7 +284,7 @@ MCPServer("demo", lifespan=lifespan).run()
     Page(
         "LM419",
         "a host or an origin that no request can have",
-        r": (a host is a name alone|an origin is a scheme and a name), ",
+        r": (a host is a name alone|a host is a name or an address|an origin is a scheme and a name), ",
         "A request names its host without a scheme, and a web page its origin with one and without a path.",
         """\
 mcp.run("http", port=0, allowed_hosts=["https://mcp.example.com"])
@@ -323,6 +323,18 @@ def add(a: int, b: int) -> int:
     "Add."
     return a + b
 mcp.run()
+""",
+    ),
+    Page(
+        "LM422",
+        "HTTP is served at two places",
+        r"(uds|fd)=\S+ and .*: give one of them",
+        "A Unix socket, or one that a supervisor has opened, stands in place of host and port.",
+        """\
+mcp.run("http", uds="mcp.sock", port=1)
+""",
+        """\
+mcp.run("http", port=0)
 """,
     ),
 )

@@ -224,10 +224,10 @@ def quoted(text: str) -> str:
     return "'" + _clip(_printable(text), MAX_VALUE) + "'"
 
 
-def clip_json(value: object, limit: int = MAX_VALUE) -> str:
-    """Return the compact JSON of any value, cut after `limit` characters; the work is bounded by that."""
+def clip_json(value: object) -> str:
+    """Return the compact JSON of any value, cut after MAX_VALUE characters; the work is bounded by that."""
     out: list[str] = []
-    left = limit + 1
+    left = MAX_VALUE + 1
     # Iterative: each piece is a literal text (in a tuple of one) or a value still to be written.
     todo: list[Any] = [value]
     while todo and left > 0:
@@ -252,7 +252,7 @@ def clip_json(value: object, limit: int = MAX_VALUE) -> str:
             text = _Piece(_scalar(piece, left))
         out.append(text)
         left -= len(text)
-    return _clip("".join(out), limit)
+    return _clip("".join(out), MAX_VALUE)
 
 
 class _Piece(str):

@@ -157,7 +157,7 @@ def _cases(
         (TEXT, _text(node, x, constants) if node.has_texts else []),
         (frozenset(("object",)), _object(node, x, constants)),
         (frozenset(("array",)), _array(node, x, constants, counted)),
-        (NUMBERS, [_number(x, *limit, kinds, constants) for limit in node.numbers]),
+        (NUMBERS, [_number(x, *limit, constants) for limit in node.numbers]),
     ]
     return [(of, all_of(conditions)) for of, conditions in found if conditions and of & kinds]
 
@@ -196,7 +196,7 @@ def search(matcher: Matcher, x: str, constants: Constants) -> str:
     return quick if matcher.short is None else f"({quick} if len({x}) <= {constants.add(matcher.short)} else {slow})"
 
 
-def _number(x: str, name: str, limit: Any, divisor: Any, kinds: frozenset[str], constants: Constants) -> str:
+def _number(x: str, name: str, limit: Any, divisor: Any, constants: Constants) -> str:
     if name == "multiple_of":
         general = f"is_multiple({x}, {constants.add(divisor)})"
         if type(divisor) is not int:

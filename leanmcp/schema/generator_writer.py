@@ -221,14 +221,14 @@ class Writer:
         known = found.kinds
         if known == NO_KINDS:
             return
-        own = self._own(node, x, seen)
+        own = self._own(node, seen)
         known = self._below(node, x, known, own)
         if node.in_place:
             in_place(self, node, x, known, own)
         if node.unevaluated_names is not None or node.unevaluated_items is not None:
             self._unevaluated(node, x, known, own, seen)
 
-    def _own(self, node: Node, x: str, seen: str | None) -> str | None:
+    def _own(self, node: Node, seen: str | None) -> str | None:
         """Return the set for what a node evaluates; None where nobody asks, or where it is known beforehand."""
         names, items = node.unevaluated_names, node.unevaluated_items
         if names is None and items is None:

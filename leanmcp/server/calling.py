@@ -43,6 +43,16 @@ Sanitize = Callable[[Any], Any]
 """Takes what a tool returned, or the text of an error, and returns what may go out."""
 
 
+def check_sanitize(given: object) -> None:
+    """Refuse what cannot be called on results.
+
+    Raises:
+        TypeError: it is no function.
+    """
+    if not (given is None or callable(given)):
+        raise TypeError(f"sanitize={given!r}: give a function from a value to what may go out")
+
+
 class Host(Protocol):
     """The server, as far as a running function can reach it."""
 
@@ -85,6 +95,7 @@ class Home:
         limits: Limits,
         security: RequestStateSecurity | None = None,
     ) -> None:
+        check_sanitize(sanitize)
         self.overrides = {}
         if security is not None:
             from .request_state import check_security  # whoever has such an object has loaded it

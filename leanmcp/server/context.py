@@ -429,14 +429,13 @@ class Context(RequestView, Generic[L]):
 
 
 def _finite(value: float) -> float:
-    """Return a number as JSON has it, of whatever numeric type it is.
-
-    Raises:
-        ValueError: it is not finite.
-    """
+    """Return a number as JSON has it, of whatever numeric type it is, or raise where it is not finite, or none."""
     if type(value) is int:
         return value
-    value = int(value) if isinstance(value, int) else float(value)
+    try:
+        value = int(value) if isinstance(value, int) else float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"progress {value!r} is no number; a text is the third one, message=") from None
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"progress {value} is no finite number")
     return value

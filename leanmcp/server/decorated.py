@@ -23,6 +23,9 @@ def check_decorated(given: object, noun: str, frame: FrameType) -> None:
     """
     if isinstance(given, classmethod):
         raise TypeError(unfinished(given, noun))
+    if isinstance(given, property):
+        name = getattr(given.fget, "__name__", "it")
+        raise TypeError(f"{noun} {name!r} is a property; take @property away: a {noun} is a function that is called")
     if given is not None:
         raise TypeError(f"{noun} name must be a string, not {given!r}")
     if _is_bare(frame):

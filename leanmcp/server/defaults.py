@@ -65,7 +65,14 @@ def default_fault(entry: Property, annotation: Any) -> str | None:
     if value is None:
         return f"the default None is no {kind}; write {entry.name}: {kind} | None = None"
     where = f"{faults[0].path}: " if faults[0].path else ""
-    return (
-        f"the default {entry.default!r} does not fit {kind}: {where}{faults[0].message}; correct the default or the "
-        "annotation"
-    )
+    instead = _member_named(entry.node, entry.default) or "correct the default or the annotation"
+    return f"the default {entry.default!r} does not fit {kind}: {where}{faults[0].message}; {instead}"
+
+
+def _member_named(node: Node, default: Any) -> str | None:
+    """Return what to write for the name of an enumeration's member, None for everything else."""
+    for part in getattr(node, "members", (node,)):
+        enumeration = getattr(part, "annotation", None)
+        if isinstance(enumeration, enum.EnumMeta) and default in list(enumeration.__members__):
+            return f"write {enumeration.__name__}.{default}"
+    return None

@@ -109,7 +109,9 @@ class Deriver:
         try:
             msgspec.json.Decoder(node.annotation)
         except (TypeError, ValueError, NameError, AttributeError, NotImplementedError) as error:
-            raise self.refusal(annotation, _reword(error)) from error
+            from .reworded import reworded  # of mistakes only
+
+            raise self.refusal(annotation, *reworded(error)) from error
         return node
 
     def refusal(
@@ -282,7 +284,9 @@ class Deriver:
     # Containers --------------------------------------------------------------------------------------------------
 
     def _array(self, base: Any, annotation: Any, limits: Constraints) -> Node:
-        items = self.node((*get_args(annotation), Any)[0])
+        if len(given := get_args(annotation)) > 1:
+            raise self.refusal(annotation, "a list has items of one type", "write list[A | B], or tuple[A, B]")
+        items = self.node((*given, Any)[0])
         concrete = self._bounded(_subscript(base, items.annotation), limits)
         return ArrayNode(items=items, limits=limits, annotation=concrete, unique=self.output and base is not list)
 
@@ -303,6 +307,8 @@ class Deriver:
 
     def _mapping(self, annotation: Any, limits: Constraints) -> Node:
         args = get_args(annotation) or (Any, Any)
+        if len(args) != 2:
+            raise self.refusal(annotation, "a dict has keys of one type and values of one", "write dict[str, A | B]")
         key = TextNode(annotation=str) if args[0] is Any else self.node(args[0])
         value = self.node(args[1])
         textual = isinstance(key, ChoiceNode) and all(isinstance(entry, str) for entry in key.values)
@@ -431,9 +437,3 @@ def type_text(annotation: Any) -> str:
     if isinstance(annotation, tuple):
         return f"({', '.join(map(type_text, annotation))})"
     return str(annotation).replace("typing.", "")
-
-
-def _reword(error: Exception) -> str:
-    """Say what msgspec has against a type; its first sentence without the trailing type."""
-    text = str(error).partition("\n")[0].partition(" - type ")[0]
-    return text[:1].lower() + text[1:] if text[:2] != text[:2].upper() else text

@@ -97,8 +97,15 @@ def documented(function: Callable[..., Any], text: str | None, tool_name: str, n
         return Docstring(description=text)
     result = read_docstring(text, names)
     if result.unknown:
+        from ..mistyped import did_you_mean  # of mistakes only
+
         shown = ", ".join(map(repr, result.unknown))
-        logger.warning("%s %r: the docstring describes %s, no parameter of the function", noun, tool_name, shown)
+        undescribed = sorted(set(parameters) - set(result.parameters))
+        near = did_you_mean(result.unknown[0], undescribed)
+        if not near and len(undescribed) == 1:
+            near = f"; did you mean {undescribed[0]!r}?"
+        said = "%s %r: the docstring describes %s, no parameter of the function%s"
+        logger.warning(said, noun, tool_name, shown, near)
     return result
 
 

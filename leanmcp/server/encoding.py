@@ -5,11 +5,12 @@ In: any object. Out: valid JSON, never a NaN token and never a silent null in it
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, ItemsView, Iterator, KeysView, ValuesView
 from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, MethodType
 from typing import Any
 
@@ -150,6 +151,10 @@ def encode_other(value: object) -> object:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
+_LAZY = (enumerate, filter, map, range, reversed, zip, KeysView, ValuesView, ItemsView)
+"""What gives values one after the other, and is returned by those who mean a list."""
+
+
 def _instead(value: object) -> str | None:
     """Return what to do with a value that is returned by mistake, None for every other one."""
     if isinstance(value, BaseException):
@@ -161,6 +166,14 @@ def _instead(value: object) -> str | None:
         return f"did you forget `await`, as in `await {value.__name__}(...)`?"
     if isinstance(value, GeneratorType | AsyncGeneratorType):
         return "return a list of what it yields"
+    if isinstance(value, Awaitable):
+        return "did you forget `await`?"
+    if isinstance(value, _LAZY):
+        return "return a list of it, as `list(...)` makes one"
+    if isinstance(value, io.IOBase):
+        return "return what it holds, as `read()` gives it"
+    if isinstance(value, type):
+        return f"it is a class; return an object of it, as `{value.__name__}(...)` makes one"
     if isinstance(value, FunctionType | MethodType):
         return f"did you forget to call it, as in `{value.__name__}(...)`?"
     if isinstance(value, Image | Audio | File):
@@ -239,7 +252,7 @@ def _key_fault(key: object) -> str | None:
     try:
         msgspec.json.encode({key: 0}, enc_hook=encode_other)
     except Exception:  # a key that is a tuple may hold anything
-        return f"{type(key).__name__} is no key of a JSON object"
+        return f"{type(key).__name__} is no key of a JSON object; write str(key)"
     return None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -236,10 +236,7 @@ def _array(walk: _Walk, node: ArrayNode, value: Any, path: Path) -> Below:
     if not isinstance(value, list):
         walk.wrong_type(path, value, "array")
         return None
-    for name in LENGTHS:
-        limit = getattr(node.limits, name)
-        if limit is not None and _breaks(name, limit, len(value)):
-            walk.fault(path, say.item_count(name, limit, len(value)), value)
+    _check_length(walk, node, value, path)
     if node.prefix:
         return [(part, item, (path, at)) for at, (part, item) in enumerate(zip(node.prefix, value, strict=False))]
     items = node.items
@@ -248,14 +245,18 @@ def _array(walk: _Walk, node: ArrayNode, value: Any, path: Path) -> Below:
     return ((items, item, (path, at)) for at, item in enumerate(value))
 
 
+def _check_length(walk: _Walk, node: ArrayNode | MapNode, value: Sized, path: Path, what: str = "List") -> None:
+    for name in LENGTHS:
+        limit = getattr(node.limits, name)
+        if limit is not None and _breaks(name, limit, len(value)):
+            walk.fault(path, say.item_count(name, limit, len(value), what), value)
+
+
 def _map(walk: _Walk, node: MapNode, value: Any, path: Path) -> Below:
     if not isinstance(value, dict):
         walk.wrong_type(path, value, "object")
         return None
-    for name in LENGTHS:
-        limit = getattr(node.limits, name)
-        if limit is not None and _breaks(name, limit, len(value)):
-            walk.fault(path, say.item_count(name, limit, len(value), "Dictionary"), value)
+    _check_length(walk, node, value, path, "Dictionary")
     return _entries(walk, node, value, path)
 
 

@@ -143,7 +143,13 @@ class FeatureMethods(ResourceMethods):
             self._subscriptions.publish(ResourceUpdated(str(uri)))
 
     def _share_changes(self, bus: SubscriptionBus) -> None:
-        """Publish on a given bus."""
+        """Publish on a given bus.
+
+        Raises:
+            TypeError: it is none.
+        """
+        if isinstance(bus, bool) or not (hasattr(bus, "publish") and hasattr(bus, "subscribe")):
+            raise TypeError(f"subscriptions={bus!r}: give a SubscriptionBus, or leave it out for this server alone")
         from .subscriptions import Subscriptions  # as in `_listen`
 
         self._subscriptions = Subscriptions(self, bus)

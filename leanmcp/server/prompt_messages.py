@@ -137,4 +137,5 @@ def _block(content: Any) -> Segments:
     kind = type(content).__name__
     if isinstance(content, list | tuple):
         raise ResultError("A message has one content block, not a list; return a message for each")
-    raise ResultError(f"A prompt returns messages, or {_CONTENT}, not {kind}")
+    forgotten = "; did you forget `return`?" if content is None else ""
+    raise ResultError(f"A prompt returns messages, or {_CONTENT}, not {kind}{forgotten}")

@@ -20,7 +20,7 @@ from ..errors import ToolError
 from ..logs import logger
 from ..types import CallToolResult, Icon, InputRequiredResult, ToolAnnotations
 from ..types import Tool as ToolEntry
-from .calling import Home, Sanitize
+from .calling import Home, Sanitize, check_sanitize
 from .context import Context
 from .encoding import encode_json
 from .nodes import AnyNode, ForeignNode, Node, NumberNode, walk
@@ -107,8 +107,7 @@ class ToolSpec(msgspec.Struct, kw_only=True):
             check_limit(name, getattr(self, name))
         for name in ("structured_output", "wrap_result", "coerce", "thread"):
             check_switch(name, getattr(self, name))
-        if self.sanitize is not None and not callable(self.sanitize):
-            raise TypeError(f"sanitize={self.sanitize!r}: give a function from a value to what may go out")
+        check_sanitize(self.sanitize)
 
 
 def check_options(function: str, options: Iterable[str], known: Sequence[str]) -> None:
@@ -119,18 +118,11 @@ def check_options(function: str, options: Iterable[str], known: Sequence[str]) -
     """
     for name in options:
         if name not in known:
-            from ..mistyped import did_you_mean  # of mistakes only
+            from ..elsewhere import instead_of_option  # of mistakes only
+            from ..mistyped import did_you_mean
 
-            instead = _ELSEWHERE.get((function, name)) or _of_others(function, name) or did_you_mean(name, known)
+            instead = _ELSEWHERE.get((function, name)) or instead_of_option(function, name) or did_you_mean(name, known)
             raise TypeError(f"{function}: unknown option {name!r}{instead}")
-
-
-def _of_others(function: str, option: str) -> str:
-    """Return what to do instead of an option that servers of the official SDK have."""
-    from ..elsewhere import INSTEAD_OF_OPTIONS  # of mistakes only
-
-    instead = INSTEAD_OF_OPTIONS.get(option) if function == "MCPServer" else None
-    return "" if instead is None else f"; {instead}"
 
 
 def check_switch(name: str, value: object) -> None:

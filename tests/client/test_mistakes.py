@@ -209,7 +209,7 @@ def test_option_of_a_group_names_the_server_that_has_no_use_for_it() -> None:
     ClientGroup({"shop": Client(url, headers={"X": "y"}), "here": MCPServer("x")})
 
 
-@pytest.mark.parametrize("server", [MCPServer("x"), COMMAND, Scripted(only()), "http://127.0.0.1/mcp"], ids=repr)
+@pytest.mark.parametrize("server", [MCPServer("x"), COMMAND, Scripted(only()), "http://127.0.0.1/mcp"])
 def test_option_that_says_nothing_is_no_mistake(server: Any) -> None:
     """Ours: what a program hands on without having been given any."""
     Client(server, headers=None, auth=None, raise_exceptions=False)

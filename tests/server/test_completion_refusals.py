@@ -212,9 +212,9 @@ async def never_ending(value: str) -> AsyncIterator[str]:
 def test_a_completion_ends_at_its_timeout(completer: Any) -> None:
     """Ours: as for tools, prompts and resources; what a plain wrapper returns has no more time."""
     mcp = shop()
-    mcp.completion("order", "item", timeout=0.01)(completer)
+    mcp.completion("order", "item", timeout=0.2)(completer)  # which a thread on a busy machine has begun by then
     text = refusal(complete(mcp, "item"), -32603)
-    assert text == "Completion 'order:item' did not finish within 0.01 seconds"
+    assert text == "Completion 'order:item' did not finish within 0.2 seconds"
 
 
 def test_a_handler_ends_at_its_timeout() -> None:

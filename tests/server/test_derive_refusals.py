@@ -25,7 +25,7 @@ class Mixed(enum.Enum):
     ("annotation", "reason"),
     [
         (Mixed, "all strings or all integers"),
-        (Point | Options, "more than one"),
+        (Point | Options, "does not tell the members of this union apart; keep one of them, or make them Models"),
         (Annotated[bool, Field(ge=1)], "constraint ge does not fit"),
         (Annotated[tuple[int, str], Field(min_length=1)], "fixed length"),
         (Annotated[int, pydantic.Field(gt=1, ge=1)], "gt"),

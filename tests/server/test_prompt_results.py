@@ -125,7 +125,7 @@ def test_a_whole_result_says_everything_itself() -> None:
         (
             None,
             "Prompt 'p': a prompt returns messages, or a text, a content block, or an Image, Audio or File, "
-            "not NoneType",
+            "not NoneType; did you forget `return`?",
         ),
         (5, "not int"),
         ([["a"]], "Prompt 'p': a message has one content block, not a list; return a message for each"),

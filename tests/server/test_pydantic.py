@@ -320,7 +320,7 @@ def test_a_local_model_with_a_late_reference_is_completed() -> None:
         (Book | Model, "pydantic"),
         (Annotated[Book, Field(ge=1)], "constraint ge does not fit"),
         (Annotated[int, Field(validation_alias=pydantic.AliasChoices("a", "b"))], "more than one alias"),
-        (list[Book] | list[Cat], "more than one"),
+        (list[Book] | list[Cat], "apart; write one list of both"),
     ],
 )
 def test_what_pydantic_or_msgspec_cannot_build_is_refused(annotation: Any, reason: str) -> None:

@@ -150,7 +150,7 @@ def same_names(m: str, n: Annotated[str, Field(alias="m")]) -> None: ...
         (misfit_union, "multiple_of"),
         (function_type, "input_schema="),
         (complex_number, "input_schema="),
-        (two_texts, "more than one str-like type"),
+        (two_texts, "members of this union apart; keep one of them"),
         (two_models, "input_schema="),
         (float_keys, "string keys"),
         (bad_pattern, "no meaning in JSON Schema"),

@@ -74,7 +74,7 @@ def test_parameters_from_a_command_line() -> None:
     for nothing in ("", "  ", []):
         with pytest.raises(ValueError, match="give a command"):
             StdioServerParameters.from_command(nothing)
-    with pytest.raises(ValueError, match="No closing quotation"):
+    with pytest.raises(ValueError, match="a quotation mark has no partner"):
         StdioServerParameters.from_command("python 'server.py")
 
 
