@@ -60,16 +60,26 @@ def find_node(minimum: int = NODE_MAJOR) -> Path:
     if shutil.which("npm") is None:
         return _node_from_pypi()
     name = f"node-{sys.platform}-{_CPUS.get(platform.machine().lower(), platform.machine())}"
-    return _install("node", f"{name}@{NODE_MAJOR}") / name / "bin" / "node"
+    return install("node", f"{name}@{NODE_MAJOR}") / name / "bin" / "node"
 
 
-def install(folder: str) -> Path:
-    """Install what PACKAGES has under that name into a folder of its own below `home()`; return its `node_modules`.
+def install(folder: str, *packages: str) -> Path:
+    """Install npm packages into a folder of their own below `home()`, once; return its `node_modules`.
+
+    Args:
+        folder: name of the folder.
+        packages: `name@version`; default: what PACKAGES has under that name.
 
     Raises:
         CannotInstall: npm failed; the text ends with what it said.
     """
-    return _install(folder, *PACKAGES[folder])
+    packages = packages or PACKAGES[folder]
+    with _once(folder, "\n".join(packages)) as (target, wanted):
+        if wanted:
+            (target / "package.json").write_text('{"private": true}\n')
+            quiet = ("--no-audit", "--no-fund", "--loglevel=error")
+            run_installer([*_npm(), "install", *quiet, "--fetch-retries=1", *packages], target)
+    return target / "node_modules"
 
 
 def install_fastmcp() -> Path:
@@ -82,15 +92,6 @@ def install_fastmcp() -> Path:
         if wanted:
             run_installer([*_pip(), "--upgrade", "--target", str(target), FASTMCP], _ROOT)
     return target
-
-
-def _install(folder: str, *packages: str) -> Path:
-    with _once(folder, "\n".join(packages)) as (target, wanted):
-        if wanted:
-            (target / "package.json").write_text('{"private": true}\n')
-            quiet = ("--no-audit", "--no-fund", "--loglevel=error")
-            run_installer([*_npm(), "install", *quiet, "--fetch-retries=1", *packages], target)
-    return target / "node_modules"
 
 
 @contextmanager
