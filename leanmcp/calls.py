@@ -106,6 +106,13 @@ def _drive() -> Generator[Any, Any, None]:
         call = yield (yield from call)
 
 
+def _new_driver() -> GeneratorType[Any, Any, None]:
+    """Return a driver that waits for its first call."""
+    driver = cast("GeneratorType[Any, Any, None]", _drive())
+    driver.send(None)
+    return driver
+
+
 class Starter:
     """Starts the calls of one loop.
 
@@ -136,15 +143,16 @@ class Starter:
             What `call` returned if it has ended, else the task in which `caller` goes on. None if it went on at once,
             as it does with `asyncio.eager_task_factory`, and has written the answer.
 
-        Raises what `call` has raised in its first step.
+        Raises:
+            BaseException: what `call` has raised in its first step.
         """
         task = self.task
         if task is None:
-            return self._start_later(caller.go_on(call, request))
+            return self._start_later(caller.go_on(_Apart(call), request))
         try:
             _enter_task(self._loop, task)
         except RuntimeError:  # within another task, which stays the current one
-            return self._make_task(caller.go_on(call, request))
+            return self._make_task(caller.go_on(_Apart(call), request))
         context = copy_context()
         task.holders = task.holders or getrefcount(task)
         driver = self._driver
@@ -168,8 +176,7 @@ class Starter:
 
     def _renew_driver(self) -> None:
         """Leave the driver to the call that goes on in it, or that has failed in it."""
-        self._driver = driver = cast("GeneratorType[Any, Any, None]", _drive())
-        driver.send(None)
+        self._driver = driver = _new_driver()
         self._send = driver.send
 
     def _start_later(self, call: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
@@ -301,6 +308,24 @@ class _Rest:
                 fault = None
             if driver.gi_yieldfrom is None:
                 return awaited  # the outcome
+
+
+class _Apart:
+    """A call in the task of its own, but with context variables apart: its caller may start the next one there.
+
+    Args:
+        call: not begun.
+    """
+
+    __slots__ = ("_call",)
+
+    def __init__(self, call: Coroutine[Any, Any, Any]) -> None:
+        self._call = call
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        context, driver = copy_context(), _new_driver()
+        outcome = context.run(driver.send, self._call)
+        return outcome if driver.gi_yieldfrom is None else (yield from _Rest(driver, context, outcome).__await__())
 
 
 # --- the end ------------------------------------------------------------------------------------------------------

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from contextvars import ContextVar
 from typing import Any
 
 import pytest
 
-from leanmcp.calls import end_call
+from leanmcp.calls import Starter, end_call
 from tests.support.stage import LOOPS, Play, Stage, current, player
 
 number: ContextVar[int] = ContextVar("number", default=0)
@@ -71,6 +72,34 @@ def test_calls_have_contexts_of_their_own(play: Play) -> None:
         await stage.run(call(3, waits=True))
         assert stage.seen == [0, 0, 0, 3, 3]
         assert number.get() == 0
+
+    play(scene)
+
+
+def test_call_that_is_started_behind_the_end_of_another_sees_none_of_its_variables(play: Play) -> None:
+    """Ours: FIELD row 13; the task that waited for the first one starts what arrived meanwhile."""
+
+    async def scene(stage: Stage) -> None:
+        starter, over = Starter(stage.loop), asyncio.Event()
+
+        async def call(value: int) -> None:
+            stage.seen.append(number.get())
+            number.set(value)
+            await asyncio.sleep(0)
+            stage.seen.append(number.get())
+
+        class Connection:
+            async def go_on(self, rest: Awaitable[Any], waiting: list[int]) -> None:
+                await rest
+                if waiting:
+                    starter.start(call(waiting.pop()), self, waiting)
+                else:
+                    over.set()
+
+        stage.loop.call_soon(starter.start, call(1), Connection(), [3, 2])
+        await over.wait()
+        starter.close()
+        assert stage.seen == [0, 1, 0, 2, 0, 3]
 
     play(scene)
 
