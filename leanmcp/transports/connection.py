@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 LINGER = 2  # seconds that a refused client may go on sending before the connection is cut
 _NOT_SETTLED = float("inf")
-_SETTLES = 0.125  # of `write_timeout`; for so long what leaves may just move to the client's kernel
+_SETTLES = (
+    0.125  # of `write_timeout`, after which is noted what is unread; before, it only moves to the client's kernel
+)
 _DRAIN_LINGER = 0.1  # seconds, the same while the server ends: the process must not wait for clients to hang up
 
 Answer = Response | EventStream | Segments

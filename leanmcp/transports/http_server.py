@@ -171,9 +171,10 @@ class HTTPConnection(Connection):
     def eof_received(self) -> bool:
         """End of input: what is answered is flushed, what runs on is cancelled, half a request never runs."""
         self._eof = True
-        if not self._transport.can_write_eof():
-            return False  # TLS has no half-close
-        return self.task is not None and self._await_task(self.task)  # else the transport closes itself
+        if self.task is not None and self._transport.can_write_eof():  # TLS has no half-close
+            return self._await_task(self.task)
+        # Else the transport closes itself, unless requests wait behind an answer that the client has not read yet.
+        return self.stalled and not self._ending and self._reader.buffered > 0 and self._transport.can_write_eof()
 
     def _await_task(self, task: asyncio.Task[None]) -> bool:
         """Give a call the time of a half-close; a client that has left cannot be told from one that only listens."""
@@ -189,7 +190,7 @@ class HTTPConnection(Connection):
         self._server.closed(self)
         if self.task is not None:
             # basic/transports/streamable-http, "Cancellation": a disconnect is the signal. Not at once: a task that
-            # has not begun would end without running `_run`, and keep its place in `in_flight`.
+            # has not begun would end without running `go_on`, and keep its place in `in_flight`.
             self._server.loop.call_soon(end_call, self.task, self._server.limits.cleanup_grace)
 
     def resume_writing(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import time
 import uuid
 from email.utils import parsedate_to_datetime
@@ -207,3 +208,13 @@ def test_any_octets_get_a_client_error_or_nothing_and_the_server_lives(port: int
         while not wire.ended_or_more():
             assert wire.answer().status in {100, 200, 202, 400, 404, 405, 413, 414, 415, 417, 421, 431, 501, 505}
     assert ask(port, GOOD).status == 200
+
+
+def test_a_half_close_behind_an_answer_that_is_being_read_loses_no_request(port: int) -> None:
+    """Ours: what arrived whole has its turn when the client has read what comes before it."""
+    with Wire(port, receive_buffer=100_000) as wire:
+        wire.send(*(http(call("blob", {"size": 70_000}, number)) for number in range(80)))
+        wire.socket.recv(1, socket.MSG_PEEK)
+        wire.send(http(call("echo", {"text": "hello"}, "last"))).half_close()
+        assert [wire.answer().message["id"] for _ in range(81)] == [*range(80), "last"]
+        assert wire.ended()
