@@ -80,7 +80,7 @@ _SAMPLING = (
     'deprecated; answer with input_callbacks={"sampling/createMessage": ...} of Client, ask with InputRequiredResult'
 )
 _LOGGING = "deprecated; log with `logging`, and tell of progress with ctx.report_progress"
-_PROTECTED = "servers have no authorization here; put a proxy that checks tokens in front"
+PROTECTED = "servers have no authorization here; put a proxy that checks tokens in front"
 _ASGI = 'mcp.run("http", host=..., port=...) serves by itself, without an ASGI application'
 _FIELDS = "ctx.headers has the header fields of the request, by names in lower case"
 _JOINS = "servers are not put together; register the functions of both on one, mcp.add_tool(function) for each"
@@ -134,7 +134,7 @@ INSTEAD_OF_MODULES = {
     "mcp.client.session": _CLIENT,
     "mcp.client.sse": "the HTTP+SSE transport is not spoken; give Client a Streamable HTTP URL",
     "mcp.server.apps": "there is no such extension; see leanmcp.server.Extension",
-    "mcp.server.auth": _PROTECTED,
+    "mcp.server.auth": PROTECTED,
     "mcp.server.lowlevel": _LOW,
     "mcp.server.sse": "the HTTP+SSE transport is not served; serve Streamable HTTP: mcp.run('http')",
     "mcp.server.streamable_http": _ASGI,
@@ -145,9 +145,9 @@ INSTEAD_OF_MODULES = {
 
 INSTEAD_OF_OPTIONS = {
     "extensions": "give capabilities={'extensions': {...}}; client.request(...) sends any method",
-    "auth": _PROTECTED,
-    "auth_server_provider": _PROTECTED,
-    "token_verifier": _PROTECTED,
+    "auth": PROTECTED,
+    "auth_server_provider": PROTECTED,
+    "token_verifier": PROTECTED,
     "debug": "errors are always logged whole; leave it out",
     "dependencies": "leave it out; the environment that runs the server has them",
     "log_level": "set the logger up: logging.getLogger('leanmcp').setLevel(...)",
@@ -279,7 +279,7 @@ _OVER_STDIO = "give Client the parameters: from leanmcp import Client, StdioServ
 _OVER_HTTP = "give Client the URL: from leanmcp import Client"
 _NO_MODULES = {
     "app": _SERVER_IS,
-    "auth": _PROTECTED,
+    "auth": PROTECTED,
     "client.auth": "it is leanmcp.oauth: from leanmcp.oauth import OAuthClientProvider",
     "client.session": _CLIENT,
     "client.sse": INSTEAD_OF_MODULES["mcp.client.sse"],
@@ -290,7 +290,7 @@ _NO_MODULES = {
     "fastmcp": _SERVER_IS,
     "prompts": _MESSAGES_ARE,
     "resources": "register functions with @mcp.resource(uri)",
-    "server.auth": _PROTECTED,
+    "server.auth": PROTECTED,
     "server.exceptions": _ERRORS_ARE,
     "server.fastmcp": _SERVER_IS,
     "server.fastmcp.exceptions": _ERRORS_ARE,

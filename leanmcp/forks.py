@@ -3,6 +3,8 @@
 Such a fork shares the descriptor through which Python tells an event loop of signals: what is sent to it, such as the
 SIGTERM that ends the workers of a `multiprocessing.Pool`, would end the server and not the fork. And one that returned
 from its tool, or raised, would go on as a second server on the same descriptors.
+
+In: whether this process serves, and what a tool has raised. Out: forks that signals end, and that end with their tool.
 """
 
 from __future__ import annotations
@@ -16,16 +18,20 @@ from typing import ClassVar, NoReturn
 
 _MAX_CODE = 255
 _ENDING = {signal.SIGTERM, signal.SIGINT}
+"""Signals that end a program."""
 
 
 class _Forks:
     """What a fork of this process has to know; one for the process, because such hooks can only be added."""
 
     serves = False
+    """Whether this process serves, so that its event loop handles its signals."""
     inside = False
+    """Whether this process was forked by one that serves."""
     registered = False
+    """Whether the hooks are in place."""
     masks: ClassVar[dict[int, set[int]]] = {}
-    """Of the threads that are forking, the signals that they had blocked before."""
+    """By thread that is forking, the signals that it had blocked before."""
 
 
 def serve_here(serves: bool) -> None:

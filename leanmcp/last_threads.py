@@ -2,6 +2,8 @@
 
 Python waits at its end for threads, those of `asyncio.to_thread` and of executors included. A server whose client has
 gone would stay for as long as the slowest of them, or for ever; so it waits for a moment only.
+
+In: the exit code of a server that has ended. Out: the end of its process.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ def end_in_time(exit_code: int) -> None:
 
 
 def _end(exit_code: int) -> None:
+    """Thread: wait for the end of the program, then as long as its threads may take, and end the process."""
     while not _waits_for_threads():
         time.sleep(_STEP)
     time.sleep(_PATIENCE)

@@ -26,16 +26,18 @@ _HANDSHAKE = 15.0  # seconds; a TLS client that says nothing holds a connection 
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]+/?")
 _WILDCARDS = ("0.0.0.0", "::", "")  # noqa: S104  these are recognised, not bound
 
-
+_NO_FOLDER = "there is no such folder; make it first"
 _OF_SOCKETS = {
     errno.EADDRINUSE: "a file is there, or a server that uses it; remove it, or choose another path",
-    errno.ENOENT: "there is no such folder; make it first",
-    errno.ENOTDIR: "there is no such folder; make it first",
+    errno.ENOENT: _NO_FOLDER,
+    errno.ENOTDIR: _NO_FOLDER,
 }
+"""Why a Unix socket cannot be bound, by error number."""
 _OF_DESCRIPTORS = {
     errno.EBADF: "it is not open; it is for a socket that a supervisor hands over",
     errno.ENOTSOCK: "it is no socket; it is for one that a supervisor hands over",
 }
+"""Why a descriptor cannot be served."""
 
 
 class HTTPOptions(msgspec.Struct, kw_only=True, frozen=True):

@@ -39,7 +39,7 @@ _CLEANUP = 0.2  # seconds that the `finally` blocks of calls have which the end 
 _YIELDS = {"generator didn't yield": "has ended without yielding", "generator didn't stop": "yields more than once"}
 """What contextlib says of a function that does not yield once: what we say."""
 _FAILURE_PATHS = (".mistyped", ".server.fault_log", ".server.recover", ".server.repeats", ".server.subscriptions")
-"""With the explainer and the sentences behind it; and for the first list and listener, that may come late."""
+"""Modules that failures need, the explainer and its sentences among them; and the first list and listener."""
 _PRELOAD_AFTER = 0.3  # seconds without an answer, after which standard input counts as idle
 
 
@@ -149,9 +149,9 @@ async def serve(
         raise ValueError(f"drain={drain!r}: give a number of seconds, 0 or more")
     from .watchdog import LoopWatchdog  # what only serving needs loads when it begins
 
-    is_http = transport != "stdio"
-    http_options = _http_options(server, options) if is_http or options else None
-    if not is_http and options.keys() - _IGNORED_ON_STDIO:
+    on_stdio = transport == "stdio"
+    http_options = None if on_stdio and not options else _http_options(server, options)
+    if on_stdio and options.keys() - _IGNORED_ON_STDIO:
         raise TypeError(f'{", ".join(options)}: an option of HTTP; serve it with run("http", ...)')
     stop = stop or Stop()
     loop = asyncio.get_running_loop()
@@ -167,7 +167,7 @@ async def serve(
     async with entered(server), stop.on_signals(drain):
         watchdog.start()
         try:
-            if http_options is None or not is_http:
+            if http_options is None or on_stdio:
                 await _serve_stdio(server, stop, streams)
             else:
                 await _serve_http(server, http_options, stop, started)

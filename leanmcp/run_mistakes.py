@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .elsewhere import PROTECTED
 from .mistyped import did_you_mean
 
-_PROTECTED = "servers have no authorization here; put a proxy that checks tokens in front"
 _NO_SSE = "there is no HTTP+SSE transport; the path of the endpoint is path="
 _PAIR = "give the paths of certificate chain and key, ssl=(chain, key)"
 _TLS = ("certfile", "keyfile", "ssl_cert", "ssl_certfile", "ssl_context", "ssl_key", "ssl_keyfile", "tls")
 _NOT_HERE = {
     **dict.fromkeys(_TLS, _PAIR),
-    **dict.fromkeys(("auth", "auth_server_provider", "token_verifier"), _PROTECTED),
+    **dict.fromkeys(("auth", "auth_server_provider", "token_verifier"), PROTECTED),
     **dict.fromkeys(("message_path", "mount_path", "sse_path"), _NO_SSE),
     **dict.fromkeys(("sock", "socket"), "give the descriptor of a socket that listens, fd=sock.fileno()"),
     **dict.fromkeys(("stateless", "stateless_http"), "leave it out; it always is"),

@@ -94,7 +94,7 @@ def _unknown_member(cls: msgspec.StructMeta, given: Iterable[str]) -> TypeError 
 
 
 class _WireMeta(msgspec.StructMeta):
-    """Lets a constructor take the wire's spelling of a field too."""
+    """Lets a constructor take the wire's spelling of a field too; as an attribute, it raises what to write instead."""
 
     def __init__(cls, *args: Any, **options: Any) -> None:  # noqa: N805  a metaclass
         super().__init__(*args)

@@ -14,7 +14,8 @@ from leanmcp.cli.faults import coded
 from leanmcp.explanations import PAGES
 from tests.support.mistakes import FOREIGN, MOST_LINES, codes_of
 from tests.support.shell import leanmcp
-from tests.test_cli_mistakes import LOCAL, REMOTE
+from tests.test_cli_mistakes import LOCAL
+from tests.test_cli_mistakes_remote import REMOTE
 
 NO_PYTHON_TRACE = "Traceback"
 FILES = {

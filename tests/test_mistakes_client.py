@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import copy
-import functools
-import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 
 from leanmcp import Client, ClientGroup, MCPServer, StdioServerParameters, SyncClient
-from leanmcp.explanations import PAGES
-from leanmcp.types import CallToolResult, TextContent
-from tests.support.mistakes import FOREIGN, codes_of, run_program
+from tests.support.mistakes import FOREIGN, codes_of
 
 WAIT = 10.0
 Use = Callable[[Any], Any]
@@ -410,54 +404,3 @@ def test_other_clients_say_what_to_write(use: Callable[[], Any], text: str) -> N
     with pytest.raises((TypeError, AttributeError, KeyError)) as caught:
         use()
     assert str(caught.value).startswith(text)
-
-
-def test_advice_about_mistakes_changes_nothing_else() -> None:
-    """Ours: what looks at results and clients by their protocols sees what there is."""
-    result = CallToolResult(content=[TextContent(text="3")])
-    assert not isinstance(result, Iterable)
-    assert not hasattr(result, "text")
-    assert not hasattr(Client(demo()), "connect")
-    assert copy.deepcopy(result) == copy.copy(result) == pickle.loads(pickle.dumps(result)) == result
-    with pytest.raises(TypeError, match="is not iterable"):
-        iter(result)  # type: ignore[call-overload]
-    parameters = StdioServerParameters(command="python", args=["server.py"])
-    assert copy.deepcopy(parameters) == pickle.loads(pickle.dumps(parameters)) == parameters
-
-
-def test_callbacks_of_every_kind_are_taken() -> None:
-    """Ours: only what cannot take two values is refused."""
-
-    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def call(*args: Any) -> Any:
-            return function(*args, "database")
-
-        return call
-
-    def more(context: Any, params: Any, database: Any) -> None: ...
-
-    class Answers:
-        def __call__(self, context: Any, params: Any) -> None: ...
-
-        def answer(self, context: Any, params: Any, more: int = 3) -> None: ...
-
-    callback: Any
-    for callback in (decorated(more), Answers(), Answers().answer, functools.partial(more, database=3), print, Mock()):
-        Client(demo(), elicitation_callback=callback, on_call=callback, notification_callback=callback)
-        SyncClient(demo(), elicitation_callback=callback, input_callbacks={"roots/list": callback})
-
-
-CLIENT = (
-    'from leanmcp import MCPServer\nmcp = MCPServer("demo")\n@mcp.tool\ndef add(a: int, b: int) -> int: return a + b\n'
-)
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("page", [page for page in PAGES.values() if page.code >= "LM701"], ids=lambda page: page.code)
-def test_a_page_about_clients_makes_its_mistake_and_mends_it(page: Any) -> None:
-    """Ours: goal U10."""
-    told = run_program(CLIENT + page.wrong)
-    assert told is not None, "nobody minds"
-    assert codes_of(told.message) == [page.code]
-    assert run_program(CLIENT + page.right) is None

@@ -1,14 +1,19 @@
-"""Values that a client cannot use, and members that its results do not have: word for word, with a page."""
+"""Values that a client cannot use, and members that its results do not have, with a page; and what it takes."""
 
 from __future__ import annotations
 
 import asyncio
+import copy
+import functools
+import pickle
+from collections.abc import Callable, Iterable
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from leanmcp import Client, StdioServerParameters
-from leanmcp.types import Tool
+from leanmcp import Client, StdioServerParameters, SyncClient
+from leanmcp.types import CallToolResult, TextContent, Tool
 from tests.support.mistakes import codes_of
 from tests.test_mistakes_client import WAIT, Use, connecting_to, demo, inside, made, result
 
@@ -139,3 +144,39 @@ def test_null_is_sent_as_it_is() -> None:
             return await client.call_tool("add", {"a": 1, "b": None})
 
     assert "b: Input should be a valid integer, got null" in asyncio.run(main()).content[0].text
+
+
+def test_advice_about_mistakes_changes_nothing_else() -> None:
+    """Ours: what looks at results and clients by their protocols sees what there is."""
+    sum_of_two = CallToolResult(content=[TextContent(text="3")])
+    assert not isinstance(sum_of_two, Iterable)
+    assert not hasattr(sum_of_two, "text")
+    assert not hasattr(Client(demo()), "connect")
+    assert copy.deepcopy(sum_of_two) == copy.copy(sum_of_two) == pickle.loads(pickle.dumps(sum_of_two)) == sum_of_two
+    with pytest.raises(TypeError, match="is not iterable"):
+        iter(sum_of_two)  # type: ignore[call-overload]
+    parameters = StdioServerParameters(command="python", args=["server.py"])
+    assert copy.deepcopy(parameters) == pickle.loads(pickle.dumps(parameters)) == parameters
+
+
+def test_callbacks_of_every_kind_are_taken() -> None:
+    """Ours: only what cannot take two values is refused."""
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any) -> Any:
+            return function(*args, "database")
+
+        return call
+
+    def more(context: Any, params: Any, database: Any) -> None: ...
+
+    class Answers:
+        def __call__(self, context: Any, params: Any) -> None: ...
+
+        def answer(self, context: Any, params: Any, more: int = 3) -> None: ...
+
+    callback: Any
+    for callback in (decorated(more), Answers(), Answers().answer, functools.partial(more, database=3), print, Mock()):
+        Client(demo(), elicitation_callback=callback, on_call=callback, notification_callback=callback)
+        SyncClient(demo(), elicitation_callback=callback, input_callbacks={"roots/list": callback})

@@ -40,7 +40,7 @@ _HELP = ("-h", "--help", "help")
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    _widen_output()
+    _escape_output()
     try:
         code = _run(words)
         if sys.stdout is not None:
@@ -74,10 +74,10 @@ def main(arguments: list[str] | None = None) -> int:
         raise
 
 
-def _widen_output() -> None:
+def _escape_output() -> None:
     """Have standard output escape what its encoding lacks."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
-        from .terminal import ESCAPE
+        from .terminal import ESCAPE  # not of a parent that has set its own way
 
         sys.stdout.reconfigure(errors=ESCAPE)
 
@@ -99,7 +99,8 @@ def _tells(error: Exception) -> bool:
 
 
 def _of_author(error: Exception) -> str:
-    from .loading_faults import told_of_author
+    """Return what to say of an exception of the author's code; empty for a mistake of ours."""
+    from .loading_faults import told_of_author  # of failures only
 
     return told_of_author(error)
 

@@ -25,9 +25,6 @@ _NAME = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?::-(.*))?", re.DOTALL)
 _MAPS = ("mcpServers", "servers")
 
 
-_MEMBERS = frozenset(("command", "args", "env", "cwd", "url", "headers", "type"))
-
-
 class Entry(Struct, kw_only=True):
     """One server.
 
@@ -70,15 +67,17 @@ def find_entry(name: str, config: str | None) -> tuple[Entry | None, list[str]]:
 def _entries(path: str) -> dict[str, Any]:
     try:
         with open(path, "rb") as file:
-            content = msgspec.json.decode(file.read())
+            text = file.read()
     except IsADirectoryError:
         raise UsageError(f"{path} is a folder; name the JSON file in it") from None
     except OSError as fault:
         raise UsageError(f"{path}: {fault.strerror}") from None
+    try:
+        content = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        from .config_mistakes import no_json
+        from .config_mistakes import no_json  # of mistakes only
 
-        raise UsageError(f"{path} is no JSON: {no_json(path, fault)}") from None
+        raise UsageError(f"{path} is no JSON: {no_json(text, fault)}") from None
     found = next((content[name] for name in _MAPS if name in content), None) if isinstance(content, dict) else None
     if not isinstance(found, dict):
         raise UsageError(f'{path} has no servers; it is expected to begin with {{"mcpServers": {{"NAME": {{...}}}}}}')
@@ -90,13 +89,14 @@ def _entry(path: str, name: str, value: Any) -> Entry:
     try:
         entry = msgspec.convert(_filled(value, where, os.path.dirname(os.path.abspath(path))), Entry)
     except msgspec.ValidationError as fault:
-        from .config_mistakes import misshapen
+        from .config_mistakes import misshapen  # as above
 
         raise UsageError(f"{where}: {misshapen(value, fault)}") from None
-    if value.keys() - _MEMBERS:
-        from .config_mistakes import misspelt
+    members = Entry.__struct_fields__
+    if not value.keys() <= set(members):
+        from .config_mistakes import misspelt  # of members that hosts have of their own, or that are mistakes
 
-        if told := misspelt(value, Entry.__struct_fields__):
+        if told := misspelt(value, members):
             raise UsageError(f"{where}: {told}")
     if entry.type == "sse":
         raise UsageError(

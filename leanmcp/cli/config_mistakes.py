@@ -1,6 +1,6 @@
 """What is wrong with an mcp.json, and how it is mended; imported after a mistake, or for members that nobody knows.
 
-In: a file, or an entry of one, and what the decoder said. Out: the end of a sentence.
+In: the bytes of a file, or an entry of one, and what the decoder said. Out: the end of a sentence.
 """
 
 from __future__ import annotations
@@ -25,15 +25,13 @@ _OTHERS = {
 _ALIKE = 0.75  # of a member and one that we know; hosts have more of their own
 
 
-def no_json(path: str, fault: Exception) -> str:
-    """Return why a file is no JSON, with its line and column.
+def no_json(content: bytes, fault: Exception) -> str:
+    """Return why a file is no JSON, with its line and column where they can be told.
 
     Args:
-        path: of the file, which has been read before.
-        fault: of the decoder.
+        content: of the file.
+        fault: of the decoder, where nothing else is found.
     """
-    with open(path, "rb") as file:
-        content = file.read()
     if not content.strip():
         return "it is empty"
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -42,7 +40,7 @@ def no_json(path: str, fault: Exception) -> str:
         return "it begins with a byte order mark; save it as UTF-8 without one"
     try:
         text = content.decode()
-        json.loads(text)
+        json.loads(text)  # unlike msgspec, it tells line and column
     except json.JSONDecodeError as found:
         place = f"line {found.lineno} column {found.colno}"
         rest = text[found.pos :].lstrip()
@@ -54,7 +52,7 @@ def no_json(path: str, fault: Exception) -> str:
             return f"{place}: texts stand between double quotation marks"
         return f"{place}: {found.msg}"
     except (UnicodeDecodeError, RecursionError):
-        pass
+        pass  # in the words of the other decoder, as for what this one takes, such as NaN
     return str(fault)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..mistyped import did_you_mean
 
 _MAX_FIRST = 1000  # characters; a server may send more
+_MOST_NAMES = 10  # that a message lists
 OK, FAILED, USAGE, UNREACHABLE, UNAUTHORIZED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 EXIT_CODES = """\
@@ -27,9 +28,6 @@ def coded(text: str) -> str:
     first, line_end, rest = text.partition("\n")
     code = code_for(first[:_MAX_FIRST])
     return text if code is None else f"{first} [{code}]{line_end}{rest}"
-
-
-_MOST_NAMES = 10
 
 
 class UsageError(Exception):

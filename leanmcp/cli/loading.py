@@ -35,7 +35,7 @@ def load(target: str) -> MCPServer:
             raise UsageError(f"no object {name!r} in {path}{hint}")
         found = getattr(module, name)
         if not isinstance(found, MCPServer):
-            from .loading_kinds import no_server
+            from .loading_kinds import no_server  # of mistakes only
 
             raise UsageError(f"{name!r} in {path} is {no_server(path, name, found, servers)}")
         return found

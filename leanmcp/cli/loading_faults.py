@@ -92,13 +92,14 @@ def _hint(error: BaseException, text: str, file: str) -> str:
 
 def told_of_author(error: BaseException) -> str:
     """Return where the author's code raised while it served, and from what; empty for a mistake of ours."""
-    frames = traceback.extract_tb(error.__traceback__)
-    owners = [owner for frame in frames if (owner := owner_of(frame.filename)) != "library"]
-    theirs = [frame for frame in frames if owner_of(frame.filename) == "author"]
-    if not theirs or owners[-1] == "ours":
+    frames = [(owner_of(frame.filename), frame) for frame in traceback.extract_tb(error.__traceback__)]
+    theirs = [frame for owner, frame in frames if owner == "author"]
+    innermost = next((owner for owner, _ in reversed(frames) if owner != "library"), "ours")
+    if not theirs or innermost == "ours":
         return ""
+    last = theirs[-1]
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    told = f"{theirs[-1].filename}:{theirs[-1].lineno}: {_said(error)}{_of_surroundings(error)}"
+    told = f"{last.filename}:{last.lineno}: {_said(error)}{_of_surroundings(error)}"
     return told if cause is None else f"{told}\ncaused by {_said(cause)}"
 
 

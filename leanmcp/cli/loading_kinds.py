@@ -19,7 +19,7 @@ def no_server(path: str, name: str, found: object, servers: Mapping[str, MCPServ
     Args:
         path: what was loaded.
         name: of the object.
-        found: it.
+        found: the object.
         servers: those of the module by name.
     """
     if any(tool.name == name for server in servers.values() for tool in server.tools):

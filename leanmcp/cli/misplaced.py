@@ -27,16 +27,16 @@ _OPTIONS = {
     "install": {"uninstall": "--remove", "delete": "--remove", "rm": "--remove", "file": "--config"},
     "run": {"address": "--host", "bind": "--host", "p": "--port", "watch": "--reload"},
 }
-_ONE = "`run` is one process; to use several, run one on each port or socket, behind a proxy"
+_ONE_PROCESS = "`run` is one process; to use several, run one on each port or socket, behind a proxy"
 _SENTENCES = {
-    **dict.fromkeys(("processes", "workers"), _ONE),
+    **dict.fromkeys(("processes", "workers"), _ONE_PROCESS),
     **dict.fromkeys(("log-level", "loglevel"), "set it in the file: logging.getLogger('leanmcp').setLevel(...)"),
     **dict.fromkeys(("debug", "v", "verbose"), "leave it out: what fails is told anyhow"),
     **dict.fromkeys(("banner", "no-banner", "stateless"), "leave it out"),
     "name": "the file says it, MCPServer(name)",
     "stdio": "leave it out: stdio is the default",
 }
-"""Options of `run` that other programs have."""
+"""What to do in place of options of `run` that other programs have."""
 _CUTOFF = 0.7  # how alike two options must be, without their dashes
 _STARTERS = ("python", "python3", "node", "npx", "uv", "uvx", "docker", "deno", "bun", "bunx", "sh", "bash")
 _TAKES_ARGUMENTS = ("call", "prompt", "complete")

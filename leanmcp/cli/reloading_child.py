@@ -88,21 +88,19 @@ def serve(options: argparse.Namespace, link: Link, roots: Roots) -> int:
 
     _report_imports(link, roots)
     link.start()
+    streams = None
     if link.fd is None:
         from ..transports.stdio_server import StandardStreams
 
-        streams = StandardStreams()
-        with _timed_load(options.target):
-            server = load(options.target)
-        link.tell(b"%b %d" % (LOADED, server.limits.max_line_size))
-        link.wait_for_go()
-        run(server, "stdio", streams=streams, drain=DRAIN_STDIO, stop=_stop())
-        return OK
+        streams = StandardStreams()  # before the file runs, which may print
     with _timed_load(options.target):
         server = load(options.target)
     link.tell(b"%b %d" % (LOADED, server.limits.max_line_size))
     link.wait_for_go()
     stop = _stop()
+    if streams is not None:
+        run(server, "stdio", streams=streams, drain=DRAIN_STDIO, stop=stop)
+        return OK
     stop.hands_over, stop.last_accepts = True, _LAST_REQUESTS
 
     def started(where: str) -> None:
@@ -128,7 +126,7 @@ def _stop() -> Stop:
         async def on_signals(self, drain: float) -> AsyncIterator[None]:
             async with super().on_signals(drain):
                 asyncio.get_running_loop().remove_signal_handler(signal.SIGINT)
-                signal.signal(signal.SIGINT, lambda number, frame: None)
+                signal.signal(signal.SIGINT, lambda number, frame: None)  # SIG_IGN would go to child processes, too
                 yield
 
     return Told.by_signals()

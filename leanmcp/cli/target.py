@@ -26,7 +26,7 @@ _HOST = re.compile(
 _PORT = re.compile(r":?(\d{2,5})(/\S*)?")
 _FILES = (".cfg", ".csv", ".html", ".ini", ".ipynb", ".json", ".lock", ".md", ".toml", ".txt", ".xml", ".yaml", ".yml")
 """Endings that are of files: some are of countries, too, but nobody serves MCP at `https://README.md/`."""
-_WITHIN = re.compile(r"(.*\.py)[.:]+([A-Za-z_][\w.]*)")
+_WITHIN = re.compile(r"(.*\.py)[.:]+([A-Za-z_][\w.]*)")  # a file, and something in it that is no plain name
 _PROGRAMS = {".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "npx tsx", ".sh": "sh", ".jar": "java -jar"}
 
 
@@ -122,9 +122,9 @@ def _check_python(text: str, known: list[str], is_file: bool, options: argparse.
         raise UsageError(f"{options.config} has no server {text!r}{proposal(text, known)}")
     if " " in text:
         raise UsageError(f"no file {text!r}; to start a server by its command, put `-- {text}` at the end instead")
-    folder = os.path.dirname(text) or "."
-    names = os.listdir(folder) if os.path.isdir(folder) else []
-    if (extension in _FILES or extension in _PROGRAMS or extension.lower() in (".py", ".pyc")) and extension != ".py":
+    if extension in _FILES or extension in _PROGRAMS or (extension != ".py" and extension.lower() in (".py", ".pyc")):
+        folder = os.path.dirname(text) or "."
+        names = os.listdir(folder) if os.path.isdir(folder) else []
         raise UsageError(f"no file {text!r}{did_you_mean(os.path.basename(text), names)}")
     if found := _WITHIN.match(text):
         inner = found[2].partition(".")[0]
@@ -237,7 +237,7 @@ def _http(
             address, headers=fields, auth=auth, uds=socket, limits=limits, user_agent=f"leanmcp/{__version__}"
         )
     except ValueError as fault:
-        from .wording import translated
+        from .wording import translated  # of mistakes only
 
         raise UsageError(translated(str(fault))) from None
     return Target(transport, label or transport.where, label)

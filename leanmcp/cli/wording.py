@@ -129,7 +129,7 @@ def _unexpected(error: BaseException, target: Target | None) -> tuple[int, str]:
 
 def _of_server(error: BaseException, lifespan: object) -> str:
     """Return what to say of an exception of the author's code, or of ours about it; empty for a mistake of ours."""
-    from ..mistakes import code_of
+    from ..mistakes import code_of  # of failures only, these three
     from ..slow_lifespan import place_of
     from .loading_faults import told_of_author
 

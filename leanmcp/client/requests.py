@@ -88,7 +88,7 @@ class Requests:
 
             raise miscalled(name, arguments) from None
         if b"null" in members and arguments:  # as NaN is encoded
-            from .rounds import refuse_endless
+            from .rounds import refuse_endless  # of arguments that may be mistakes
 
             refuse_endless(name, arguments)
         if progress is not None and not callable(progress):

@@ -173,10 +173,10 @@ def _explain_meta(raw: msgspec.Raw | bytes, fault: Exception) -> str:
     except (msgspec.DecodeError, RecursionError):
         return f"Invalid params: {plain(fault)}"
     meta = params.get("_meta", {}) if isinstance(params, dict) else {}
+    if not isinstance(params, dict | None):
+        return "params must be an object"
     if not isinstance(meta, dict):
         return "params._meta must be an object"
-    if not isinstance(params, dict) and params is not None:
-        return "params must be an object"
     missing = [f"{name} ({shape})" for name, shape in _REQUIRED.items() if name not in meta]
     if missing:
         return f"params._meta lacks {' and '.join(missing)}"

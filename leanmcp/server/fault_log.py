@@ -7,6 +7,7 @@ would cost more than the call, and fill the log.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -21,6 +22,7 @@ _WINDOW = 1.0  # seconds in which faults of one kind share one record
 _MAX_KINDS = 1000
 _CODES = (("its Context was used", "LM514"), ("it raised", "LM518"), ("The result has no structured content", "LM504"))
 """Of the warnings that need no more than a code, by their start."""
+_JSON_AS_TEXT = re.compile(r'(object|array), got "[{\[]')
 _WANTED = "; return text, numbers, lists, dicts, dataclasses, or Image, Audio, File"
 
 
@@ -95,8 +97,13 @@ def _for_author(text: str) -> tuple[str, str]:
     """Return the code of the page about a result that cannot be sent, and what to tell its author."""
     if text.startswith("Invalid result of"):
         faults = text.partition("\n")[2]
-        forgotten = "; did you forget `return`?" if faults.endswith("got null") and "\n" not in faults else ""
-        return "LM504", f"it returned what its return annotation or output_schema= does not allow: {faults}{forgotten}"
+        slip = ""
+        if "\n" not in faults:
+            if faults.endswith("got null"):
+                slip = "; did you forget `return`?"
+            elif _JSON_AS_TEXT.search(faults):
+                slip = "; return the value itself, without json.dumps"
+        return "LM504", f"it returned what its return annotation or output_schema= does not allow: {faults}{slip}"
     if text.startswith("The result has no JSON form"):
         wanted = _WANTED if text.endswith("has no JSON form") else ""
         return "LM502" if "forget `await`" in text else "LM503", text + wanted

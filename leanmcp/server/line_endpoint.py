@@ -305,7 +305,7 @@ class LineEndpoint:
         if task is None or request_id in self._cancelled:  # once: a second one would cut the clean-up short
             return False
         self._cancelled.add(request_id)
-        # Not at once: a task that has not begun would end without running `_run`, and keep its id in flight.
+        # Not at once: a task that has not begun would end without running `go_on`, and keep its id in flight.
         self._loop.call_soon(end_call, task, self._limits.cleanup_grace)
         return True
 

@@ -34,14 +34,14 @@ class Repeats:
     __slots__ = (
         "_after",
         "_before",
-        "_from",
+        "_id_end",
+        "_id_start",
         "_limits",
         "_method",
         "_methods",
         "_name",
         "_params",
         "_rest",
-        "_to",
         "_version",
     )
 
@@ -55,13 +55,13 @@ class Repeats:
         self._name = ""
         self._params = NO_PARAMS
         self._before = self._after = b""  # of the request, before and after the digits of its id
-        self._from = self._to = 0
+        self._id_start = self._id_end = 0
 
     def answer(self, message: bytes) -> Segments | None:
         """Return the answer to `message`; None if it is another request, or its list has changed since."""
-        if not self._from or not message.startswith(self._before) or not message.endswith(self._after):
+        if not self._id_start or not message.startswith(self._before) or not message.endswith(self._after):
             return None
-        digits = message[self._from : self._to]
+        digits = message[self._id_start : self._id_end]
         if not digits.isdigit() or len(digits) > _MAX_DIGITS or (digits[0] == _ZERO and len(digits) > 1):
             return None
         method = self._methods.get(self._name)
@@ -75,14 +75,16 @@ class Repeats:
         Args:
             message: a request for a list.
             envelope: the same, decoded.
+            method: that it asks for, with a `source`.
             params: its params, decoded for the method.
+            exchange: of the request.
         """
         source = method.source
         version = -1 if source is None else source.version  # another thread may change the list meanwhile
         answer = method.handle(params, exchange)
         if isinstance(answer, list) and len(message) <= _MAX_SIZE:
             known = envelope.method == self._name and envelope.params == self._params
-            self._name, self._params, self._from = envelope.method, envelope.params, 0
+            self._name, self._params, self._id_start = envelope.method, envelope.params, 0
             if known:
                 self._keep(message, envelope)
                 self._method, self._version, self._rest = method, version, answer[2:]
@@ -96,12 +98,14 @@ class Repeats:
         digits, other = b"%d" % request_id, b"%d" % (request_id + 1)
         for name in (b'"id":', b'"id": '):
             before, found, after = message.partition(name + digits)
-            if found and self._is(before + name + other + after, msgspec.structs.replace(envelope, id=request_id + 1)):
+            if found and self._says(
+                before + name + other + after, msgspec.structs.replace(envelope, id=request_id + 1)
+            ):
                 self._before, self._after = before + name, after
-                self._from, self._to = len(self._before), -len(after)
+                self._id_start, self._id_end = len(self._before), -len(after)
 
-    def _is(self, message: bytes, envelope: jsonrpc.Envelope) -> bool:
-        """Return whether that is what `message` says."""
+    def _says(self, message: bytes, envelope: jsonrpc.Envelope) -> bool:
+        """Return whether `message` is that request."""
         try:
             return jsonrpc.decode(message, self._limits) == envelope
         except MCPError:

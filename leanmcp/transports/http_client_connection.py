@@ -316,7 +316,7 @@ class Connection:
         self._writer.transport.abort()
 
     async def addresses(self) -> list[str]:
-        """Return the IP address of the peer, empty for a Unix socket."""
+        """Return the IP addresses that the peer may have: the one of the socket, empty for a Unix socket."""
         peer = self._writer.get_extra_info("peername")
         return [str(peer[0]) if isinstance(peer, tuple) else ""]
 

@@ -172,9 +172,9 @@ class Pool:
         return task.result()
 
     async def _open(self, origin: Origin, where: str) -> Connection:
-        proxy, sock, shown = _proxy_for(origin), None, where
-        if proxy is not None:
-            shown = f"{where} through {proxy.shown}"
+        proxy = _proxy_for(origin)
+        shown = where if proxy is None else f"{where} through {proxy.shown}"
+        sock: socket.socket | None = None
         try:
             async with asyncio.timeout(self._limits.connect_timeout):
                 if proxy is not None:
@@ -191,7 +191,7 @@ class Pool:
             raise CannotConnect(f"Cannot connect to {shown}: {_reason(fault, peer)}", where) from None
         if proxy is None:
             return Connection(reader, writer, origin, where, self._limits)
-        from .http_client_proxy import ProxiedConnection  # of few
+        from .http_client_proxy import ProxiedConnection  # most clients need no proxy
 
         return ProxiedConnection(proxy, reader, writer, origin, where, self._limits)
 
@@ -253,9 +253,10 @@ class Pool:
 
 
 def _proxy_for(origin: Origin) -> Proxy | None:
+    """Return the proxy that leads to `origin`, None where the environment names none."""
     if origin.socket or not any(name in os.environ for name in _PROXIES):
         return None
-    from .http_client_proxy import proxy_for  # of few
+    from .http_client_proxy import proxy_for  # as above
 
     return proxy_for(origin)
 

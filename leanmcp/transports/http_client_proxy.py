@@ -31,9 +31,9 @@ class Proxy(Struct, frozen=True):
     """A proxy.
 
     Args:
-        origin: the peer to connect to.
-        variable: that names it.
-        fields: that it wants in a request for it.
+        origin: of the proxy itself, the peer to connect to.
+        variable: of the environment, that names it.
+        fields: header lines that it wants, empty where it asks for no password.
     """
 
     origin: Origin
@@ -46,11 +46,15 @@ class Proxy(Struct, frozen=True):
         return f"the proxy {_authority(self.origin)} ({self.variable})"
 
     async def open(self, origin: Origin, where: str) -> socket.socket:
-        """Return a socket to the proxy; for https, one that leads to `origin`.
+        """Return a connected socket: to the proxy; for https, through it to `origin`.
+
+        Args:
+            origin: of the server.
+            where: what error texts call that.
 
         Raises:
-            OSError: nobody there.
-            CannotConnect: the proxy does not want to.
+            OSError: nobody listens where the proxy should.
+            CannotConnect: the proxy refuses, or is none.
         """
         loop = asyncio.get_running_loop()
         fault: Exception | None = None
@@ -73,18 +77,14 @@ class Proxy(Struct, frozen=True):
         raise fault or OSError(f"{self.origin.host} has no address")
 
     async def _tunnel(self, sock: socket.socket, origin: Origin, where: str) -> None:
+        """Have the proxy connect `sock` to `origin`."""
         loop = asyncio.get_running_loop()
         peer = _authority(origin).encode()
         await loop.sock_sendall(sock, b"CONNECT %b HTTP/1.1\r\nHost: %b\r\n%b\r\n" % (peer, peer, self.fields))
-        head = b""
-        while b"\r\n\r\n" not in head:
-            piece = await loop.sock_recv(sock, _MAX_HEAD)
-            head += piece
-            if not piece or len(head) > _MAX_HEAD:
-                raise CannotConnect(f"Cannot connect to {where}: {self.shown} does not answer in HTTP", where)
+        head = await _read_head(sock)
         status = _STATUS.match(head)
+        # What comes behind the head is no answer of the server's: nothing was asked, and nobody has proved who he is.
         if status is None or (status[1][:1] == b"2" and not head.endswith(b"\r\n\r\n")):
-            # What came too early is no answer of the server's: nothing was asked, and nobody has proved who he is.
             raise CannotConnect(f"Cannot connect to {where}: {self.shown} does not answer in HTTP", where)
         if status[1][:1] != b"2":
             raise self.refusal(int(status[1]), status[2].decode("latin-1").strip(), where)
@@ -112,7 +112,11 @@ class ProxiedConnection(Connection):
         self._proxy = proxy
 
     async def exchange(self, method: str, request: bytes, body: bytes = b"") -> Head:
-        """Send a request, the whole URL in a plain one, and return the head of its answer."""
+        """Send a request, the whole URL in a plain one, and return the head of its answer.
+
+        Raises:
+            CannotConnect: the proxy wants a password.
+        """
         if self.origin.scheme == "https":
             return await super().exchange(method, request, body)
         line, _, rest = request.partition(b"\r\n")
@@ -156,6 +160,7 @@ def _value(environment: Mapping[str, str], name: str) -> tuple[str, str]:
 
 
 def _parsed(name: str, value: str, where: str) -> Proxy:
+    """Return the proxy that a variable names, of `value`, which is not empty."""
     try:
         parts = urlsplit(value if "://" in value else f"http://{value}")
         port = parts.port or 80
@@ -186,7 +191,7 @@ def _is_excluded(origin: Origin, excluded: str) -> bool:
 
 
 def _is_inside(host: str, network: str) -> bool:
-    import ipaddress  # of few
+    import ipaddress  # few name networks
 
     try:
         return ipaddress.ip_address(host) in ipaddress.ip_network(network, strict=False)
@@ -194,6 +199,19 @@ def _is_inside(host: str, network: str) -> bool:
         return False
 
 
+async def _read_head(sock: socket.socket) -> bytes:
+    """Return the head of the answer to CONNECT and what came with it; nothing where the head has no end."""
+    loop = asyncio.get_running_loop()
+    head = b""
+    while b"\r\n\r\n" not in head:
+        piece = await loop.sock_recv(sock, _MAX_HEAD)
+        head += piece
+        if not piece or len(head) > _MAX_HEAD:
+            return b""
+    return head
+
+
 def _authority(origin: Origin, usual: int = 0) -> str:
+    """Return host and port of an origin, without the port where it is the usual one."""
     host = f"[{origin.host}]" if ":" in origin.host else origin.host
     return host if origin.port == usual else f"{host}:{origin.port}"

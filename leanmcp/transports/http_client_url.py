@@ -16,6 +16,7 @@ _SCHEME = re.compile(r"(https?):/{0,3}(?=[^/])", re.IGNORECASE)
 _BARE_HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._\-]+)(?::[0-9]{1,5})?(?:/\S*)?")
 _HOST = re.compile(r"[A-Za-z0-9._~:\-]+(?:%[A-Za-z0-9._~\-]+)?")  # a name or an address; behind % a network interface
 _LOOPBACK = re.compile(r"localhost|127(?:\.[0-9]{1,3}){3}|\[?::1\]?")
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f]")
 _KEPT = "%/:?#[]@!$&'()*+,;=~-._"
 
 
@@ -138,8 +139,7 @@ def _no_url(url: str) -> str:
     """Say what is wrong with `url` and what was probably meant."""
     if match := _SCHEME.match(url):
         host, slash, path = url[match.end() :].strip().partition("/")
-        host = re.sub(r"[\s\x00-\x1f\x7f]", "", host)
-        path = re.sub(r"[\s\x00-\x1f\x7f]", lambda found: quote(found[0]), path)
+        host, path = _BLANK.sub("", host), _BLANK.sub(lambda found: quote(found[0]), path)
         return f"{url!r} is no URL; did you mean '{match[1].lower()}://{host}{slash}{path}'?"
     if "://" in url and not url.lower().startswith(("http:", "https:")):
         return f"{url!r}: MCP is spoken over http:// and https://, not {url.partition('://')[0]}://"

@@ -23,7 +23,7 @@ _END = 2.0  # seconds that all of it may take
 
 
 def guard_stderr() -> None:
-    """Put a pump before a standard error whose reader could fall behind; a full disk takes no part in the end."""
+    """Put a pump before a standard error whose reader could fall behind; and have no full disk decide the exit code."""
     atexit.register(_flush)
     if StderrPump.is_needed():
         StderrPump()
