@@ -49,6 +49,7 @@ class Terminal:
         self.process = process
         self._descriptor = descriptor
         self.shown = ""
+        self._octets = b""  # a character or a line end may come in two pieces
         self._seen = 0
 
     def type(self, text: str) -> None:
@@ -91,7 +92,8 @@ class Terminal:
             piece = os.read(self._descriptor, 65536)
         except OSError:  # Linux: the other side is closed
             piece = b""
-        self.shown += piece.decode(errors="replace").replace("\r\n", "\n")
+        self._octets += piece
+        self.shown = self._octets.decode(errors="replace").replace("\r\n", "\n")
         return bool(piece)
 
 
