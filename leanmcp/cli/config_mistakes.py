@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..mistyped import closest
+from ..protocol.jsonrpc import malformed
 
 _MAPS = {"env": '{"NAME": "value"}', "headers": '{"Name": "value"}'}
 _OTHERS = {
@@ -53,7 +54,7 @@ def no_json(content: bytes, fault: Exception) -> str:
         return f"{place}: {found.msg}"
     except (UnicodeDecodeError, RecursionError):
         pass  # in the words of the other decoder, as for what this one takes, such as NaN
-    return str(fault)
+    return malformed(content, fault)
 
 
 def misshapen(value: Any, fault: Exception) -> str:

@@ -53,6 +53,8 @@ class EventStream:
         self.fields = fields
 
 
+Answer = Segments | Response | EventStream
+"""What comes of a request; segments alone are the JSON of an answer with status 200."""
 _MAX_KEPT = 64
 
 

@@ -12,9 +12,9 @@ from collections.abc import Coroutine
 from typing import Any
 
 from ..protocol.http11 import Head, Request
-from ..protocol.response import NOTHING, EventStream, Response
+from ..protocol.response import NOTHING, Answer, EventStream, Response
 from .context import Channel
-from .http_endpoint import Answer, HTTPEndpoint
+from .http_endpoint import HTTPEndpoint
 
 _ALLOWED_HEADER = re.compile(
     r"mcp-[a-z0-9!#$%&'*+.^_`|~-]+|accept|authorization|content-type|last-event-id|baggage|traceparent|tracestate"

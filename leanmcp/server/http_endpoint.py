@@ -37,7 +37,7 @@ from ..protocol.meta import (
     decode_plain_call,
     method_not_found,
 )
-from ..protocol.response import HTML, JSON, NOTHING, RETRY_LATER, SSE, EventStream, Response
+from ..protocol.response import HTML, JSON, NOTHING, RETRY_LATER, SSE, Answer, EventStream, Response
 from . import hints
 from .app import MCPServer, Method
 from .context import Channel, Exchange
@@ -45,8 +45,6 @@ from .context import Channel, Exchange
 if TYPE_CHECKING:
     from .repeats import Repeats
 
-Answer = Segments | Response | EventStream
-"""What comes of a request; segments alone are the JSON of an answer with status 200."""
 _JSON_TYPES = ("application/json", "application/*", "*/*")
 _EXCLUDED = re.compile(r";[ \t]*q=0(?:\.0*)?[ \t]*$")
 _ACCEPTED = Response(202, [], NOTHING)

@@ -17,8 +17,7 @@ if sys.platform != "win32":
     import termios
 
 from ..protocol.http11 import Head, Request
-from ..protocol.jsonrpc import Segments
-from ..protocol.response import EventStream, Response
+from ..protocol.response import Answer, Response
 
 if TYPE_CHECKING:
     from .http_server import HTTPConnection, HTTPServer
@@ -29,9 +28,6 @@ _SETTLES = (
     0.125  # of `write_timeout`, after which is noted what is unread; before, it only moves to the client's kernel
 )
 _DRAIN_LINGER = 0.1  # seconds, the same while the server ends: the process must not wait for clients to hang up
-
-Answer = Response | EventStream | Segments
-"""What comes of a request; segments alone are the JSON of an answer with status 200."""
 
 
 class Endpoint(Protocol):

@@ -22,8 +22,8 @@ from ..logs import warn_seldom
 from ..protocol import http11, sse
 from ..protocol.http11 import Head, HTTPError, Request, RequestReader
 from ..protocol.jsonrpc import RequestId, Segments, encode_error
-from ..protocol.response import CONTINUE, RETRY_LATER, SSE, EventStream, HeadEncoder, Response
-from .connection import LINGER, Answer, Connection, Endpoint
+from ..protocol.response import CONTINUE, RETRY_LATER, SSE, Answer, EventStream, HeadEncoder, Response
+from .connection import LINGER, Connection, Endpoint
 from .stream_connection import StreamConnection
 
 _JOIN_SIZE = 64 * 1024  # bytes; larger answers are handed over in pieces instead of being copied into one
