@@ -94,6 +94,7 @@ class Head:
         limits: `max_request_line`, `max_head_size`, `max_fields`, `max_body_size`.
 
     Attributes:
+        raw: its octets.
         method: as sent, for example `POST`.
         target: path and query as sent, also of an absolute-form target; `*` for `OPTIONS *`.
         path: target up to `?`, percent-encoding kept.
@@ -121,6 +122,7 @@ class Head:
         "minor_version",
         "path",
         "plan",
+        "raw",
         "repeated",
         "target",
     )
@@ -128,6 +130,7 @@ class Head:
     def __init__(self, raw: bytes, limits: Limits) -> None:
         # One screen cut into helpers would cost a function entry each, on every head that differs from the last.
         # 1. Request line.
+        self.raw = raw
         text = raw.decode("latin-1")
         authority = None
         line = ORIGIN_REQUEST_LINE.match(text)

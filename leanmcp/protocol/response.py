@@ -7,17 +7,23 @@ RFC 9110 6.6.1 (Date), 8.6 (Content-Length), 15 (status codes); RFC 9112.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from http import HTTPStatus
 
 import msgspec
 
 from ..calls import Stream
-from .jsonrpc import Segments
+from ..errors import InvalidRequest
+from .jsonrpc import Segments, encode_error
 
 STATUS_LINE = {status.value: b"HTTP/1.1 %d %s\r\n" % (status.value, status.phrase.encode()) for status in HTTPStatus}
 JSON, SSE, HTML, NOTHING = b"application/json", b"text/event-stream", b"text/html; charset=utf-8", b""
 RETRY_LATER = b"Retry-After: 1\r\n"
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+Again = Callable[[bytes], tuple[bytes, bytes, bytes] | None]
+"""Returns the body of the answer to a whole request: up to the id, the id, and what is behind it."""
 
 
 class Response(msgspec.Struct):
@@ -29,6 +35,7 @@ class Response(msgspec.Struct):
         content_type: media type of the body; NOTHING leaves it out.
         fields: further header lines, each ended by CRLF.
         close: whether the connection ends with this answer.
+        again: answers further requests like the one that this answers, by their octets.
     """
 
     status: int
@@ -36,6 +43,12 @@ class Response(msgspec.Struct):
     content_type: bytes = JSON
     fields: bytes = b""
     close: bool = False
+    again: Again | None = None
+
+
+def refusal(status: int, text: str, fields: bytes = b"") -> Response:
+    """Return the refusal of octets that are no request, or of one that is not read: a JSON-RPC error without id."""
+    return Response(status, [encode_error(InvalidRequest(text), None)], fields=fields)
 
 
 class EventStream:

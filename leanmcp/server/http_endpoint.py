@@ -37,7 +37,7 @@ from ..protocol.meta import (
     decode_plain_call,
     method_not_found,
 )
-from ..protocol.response import HTML, JSON, NOTHING, RETRY_LATER, SSE, Answer, EventStream, Response
+from ..protocol.response import HTML, JSON, NOTHING, RETRY_LATER, SSE, Answer, EventStream, Response, refusal
 from . import hints
 from .app import MCPServer, Method
 from .context import Channel, Exchange
@@ -145,33 +145,33 @@ class HTTPEndpoint:
         if not self._rule.host(host) and "host" in head.headers:  # HTTP/1.0 may leave it out; no browser does
             text = f"Host {host[:100]!r} is not served here; add it with allowed_hosts=[{host[:100]!r}]"
             warn_seldom("refused a request: %s", text)
-            return _refuse(421, text)
+            return refusal(421, text)
         if origin is not None and not self._rule.origin(origin):
             text = f"Origin {origin[:100]!r} may not call this server; add it with allowed_origins=[{origin[:100]!r}]"
             warn_seldom("refused a request: %s", text)
-            return _refuse(403, text)
+            return refusal(403, text)
         if head.path == "*":
             return Response(204, [], NOTHING, b"Allow: POST\r\n")  # RFC 9110 9.3.7: of the server, not of a path
         if head.path not in self._paths:
             if head.path == "/" and head.method in ("GET", "HEAD"):
                 return Response(200, [hints.page(self._server.name, self.path)], HTML)
-            return _refuse(404, f"Nothing is served at {head.path[:100]}; the MCP endpoint is POST {self.path}")
+            return refusal(404, f"Nothing is served at {head.path[:100]}; the MCP endpoint is POST {self.path}")
         if head.method != "POST":
             text = (
                 f"{head.method} is not served; the MCP endpoint takes POST {self.path}. {hints.curl(head, self.path)}"
             )
-            return _refuse(405, text, b"Allow: POST\r\n")
+            return refusal(405, text, b"Allow: POST\r\n")
         media_type = head.headers.get("content-type", "").partition(";")[0].strip(" \t").lower()
         if media_type != "application/json":
             missing = ", ".join(hints.missing_headers(head, None))
             text = f"Content-Type must be application/json, not {media_type[:100]!r}."
             if missing:
                 text += f" Missing: {missing}."
-            return _refuse(415, f"{text} {hints.curl(head, self.path)}")
+            return refusal(415, f"{text} {hints.curl(head, self.path)}")
         coding = head.headers.get("content-encoding", "identity")
         if coding.lower() != "identity":
             text = f"Content-Encoding {coding[:100]!r} is not read; send the body as it is"
-            return _refuse(415, text, b"Accept-Encoding: identity\r\n")  # RFC 9110 15.5.16
+            return refusal(415, text, b"Accept-Encoding: identity\r\n")  # RFC 9110 15.5.16
         return None
 
     def _read_mirrors(self, head: Head, plan: Plan) -> None:
@@ -239,10 +239,11 @@ class HTTPEndpoint:
         self, request: Request, channel: Channel, plan: Plan
     ) -> Answer | Coroutine[Any, Any, Response | EventStream]:
         """Answer what is no plain tools/call, or is wrong in some way."""
+        head = request.head
         if plan.repeats is not None:
-            repeated = plan.repeats.answer(request.body)
+            repeated = plan.repeats.answer(head.raw + request.body)
             if repeated is not None:
-                return repeated
+                return Response(200, [*repeated], again=plan.repeats.answer)
         request_id: RequestId | None = None
         try:
             envelope = jsonrpc.decode(request.body, self._limits)
@@ -257,13 +258,15 @@ class HTTPEndpoint:
                 raise method_not_found(envelope.method, self._methods)
             if method.mirrored is not None and plan.name != getattr(params, method.mirrored):
                 raise _differs("Mcp-Name", plan.name, getattr(params, method.mirrored), f"params.{method.mirrored}")
-            exchange = Exchange(request_id, request.head, channel if plan.streams else None, request.body)
+            exchange = Exchange(request_id, head, channel if plan.streams else None, request.body)
             if method.source is not None and plan.direct:
                 if plan.repeats is None:
                     from .repeats import Repeats  # of clients that ask for lists
 
                     plan.repeats = Repeats(self._methods, self._limits)
-                answer = plan.repeats.ask(request.body, envelope, method, params, exchange)
+                answer = plan.repeats.ask(request.body, envelope, method, params, exchange, head.raw)
+                if plan.repeats.knows:
+                    return Response(200, answer, again=plan.repeats.answer)
             else:
                 answer = method.handle(params, exchange)
         except MCPError as error:
@@ -358,11 +361,6 @@ def _differs(header: str, sent: str | None, expected: str, member: str) -> Heade
     if sent is None:
         return HeaderMismatch(f"Header mismatch: {header} is missing; it must mirror {member} {expected[:100]!r}")
     return HeaderMismatch(f"Header mismatch: {header} is {sent[:100]!r} but {member} is {expected[:100]!r}")
-
-
-def _refuse(status: int, text: str, fields: bytes = b"") -> Response:
-    """Return a refusal as a JSON-RPC error without id."""
-    return Response(status, [jsonrpc.encode_error(InvalidRequest(text), None)], JSON, fields)
 
 
 def _open(stream: Stream, request_id: RequestId, plan: Plan) -> Response | EventStream:

@@ -128,7 +128,7 @@ class LineEndpoint:
         if repeats is not None and line is not None and not (self.calls or self.streams):  # whose ids are taken
             repeated = repeats.answer(line)
             if repeated is not None:
-                return self._send(repeated)
+                return self._send([*repeated])
         request_id: RequestId | None = None
         try:
             if line is None:

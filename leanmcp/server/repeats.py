@@ -1,6 +1,6 @@
 """Requests for a list that are the same as the last one but for their id.
 
-In: the bytes of a request. Out: the answer, made without decoding it again; or None, and it has to be decoded.
+In: the octets of a request. Out: the answer, made without decoding it again; or None, and it has to be decoded.
 Ours: hosts ask for the same page again and again, and to read the question takes longer than to write the answer.
 """
 
@@ -14,7 +14,7 @@ import msgspec
 from ..errors import MCPError
 from ..limits import Limits
 from ..protocol import jsonrpc
-from ..protocol.jsonrpc import NO_PARAMS, RESPONSE_START, Segments
+from ..protocol.jsonrpc import NO_PARAMS, RESPONSE_START
 from .app import Method
 from .context import Exchange
 
@@ -47,29 +47,42 @@ class Repeats:
 
     _method: Method
     _version: int
-    _rest: Segments
+    _rest: bytes
 
     def __init__(self, methods: Mapping[str, Method], limits: Limits) -> None:
         self._methods = methods
         self._limits = limits
         self._name = ""
         self._params = NO_PARAMS
-        self._before = self._after = b""  # of the request, before and after the digits of its id
+        self._before = self._after = b""  # the octets before and after the digits of its id
         self._id_start = self._id_end = 0
 
-    def answer(self, message: bytes) -> Segments | None:
-        """Return the answer to `message`; None if it is another request, or its list has changed since."""
-        if not self._id_start or not message.startswith(self._before) or not message.endswith(self._after):
+    @property
+    def knows(self) -> bool:
+        """Whether `answer` has the answer to the request that was asked last."""
+        return self._id_start > 0
+
+    def answer(self, octets: bytes) -> tuple[bytes, bytes, bytes] | None:
+        """Return the answer to a request; None if it is another one, or its list has changed since."""
+        if not self._id_start or not octets.startswith(self._before) or not octets.endswith(self._after):
             return None
-        digits = message[self._id_start : self._id_end]
+        digits = octets[self._id_start : self._id_end]
         if not digits.isdigit() or len(digits) > _MAX_DIGITS or (digits[0] == _ZERO and len(digits) > 1):
             return None
         method = self._methods.get(self._name)
         if method is not self._method or method.source is None or method.source.version != self._version:
             return None
-        return [RESPONSE_START, digits, *self._rest]
+        return RESPONSE_START, digits, self._rest
 
-    def ask(self, message: bytes, envelope: jsonrpc.Envelope, method: Method, params: Any, exchange: Exchange) -> Any:
+    def ask(
+        self,
+        message: bytes,
+        envelope: jsonrpc.Envelope,
+        method: Method,
+        params: Any,
+        exchange: Exchange,
+        head: bytes = b"",
+    ) -> Any:
         """Return what `method` answers; once the same has been asked twice, the third one is answered here.
 
         Args:
@@ -78,6 +91,7 @@ class Repeats:
             method: that it asks for, with a `source`.
             params: its params, decoded for the method.
             exchange: of the request.
+            head: what comes before the message in the octets that `answer` will be given.
         """
         source = method.source
         version = -1 if source is None else source.version  # another thread may change the list meanwhile
@@ -86,11 +100,11 @@ class Repeats:
             known = envelope.method == self._name and envelope.params == self._params
             self._name, self._params, self._id_start = envelope.method, envelope.params, 0
             if known:
-                self._keep(message, envelope)
-                self._method, self._version, self._rest = method, version, answer[2:]
+                self._keep(message, envelope, head)
+                self._method, self._version, self._rest = method, version, b"".join(answer[2:])
         return answer
 
-    def _keep(self, message: bytes, envelope: jsonrpc.Envelope) -> None:
+    def _keep(self, message: bytes, envelope: jsonrpc.Envelope, head: bytes) -> None:
         """Find the id in a message: digits whose change changes the id, and nothing else."""
         request_id = envelope.id
         if type(request_id) is not int or request_id < 0:
@@ -101,7 +115,7 @@ class Repeats:
             if found and self._says(
                 before + name + other + after, msgspec.structs.replace(envelope, id=request_id + 1)
             ):
-                self._before, self._after = before + name, after
+                self._before, self._after = head + before + name, after
                 self._id_start, self._id_end = len(self._before), -len(after)
 
     def _says(self, message: bytes, envelope: jsonrpc.Envelope) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import sys
 from abc import abstractmethod
 from collections.abc import Coroutine
@@ -148,3 +149,10 @@ class Connection(asyncio.Protocol):
             self._server.loop.call_later(_DRAIN_LINGER, self._hang_up)
         else:
             self._transport.abort()
+
+
+def set_no_delay(transport: asyncio.BaseTransport) -> None:
+    """Send small pieces at once: without it, two writes cost 40 ms."""
+    sock = transport.get_extra_info("socket")
+    if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

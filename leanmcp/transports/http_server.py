@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import Awaitable
 from time import time
 from types import CoroutineType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..calls import Starter, end_call
-from ..errors import InvalidRequest
 from ..limits import Limits
 from ..logs import warn_seldom
 from ..protocol import http11, sse
 from ..protocol.http11 import Head, HTTPError, Request, RequestReader
-from ..protocol.jsonrpc import RequestId, Segments, encode_error
-from ..protocol.response import CONTINUE, RETRY_LATER, SSE, Answer, EventStream, HeadEncoder, Response
-from .connection import LINGER, Connection, Endpoint
+from ..protocol.jsonrpc import RequestId, Segments
+from ..protocol.response import CONTINUE, RETRY_LATER, SSE, Answer, EventStream, HeadEncoder, Response, refusal
+from .connection import LINGER, Connection, Endpoint, set_no_delay
 from .stream_connection import StreamConnection
+
+if TYPE_CHECKING:
+    from .http_repeater import Repeater
 
 _JOIN_SIZE = 64 * 1024  # bytes; larger answers are handed over in pieces instead of being copied into one
 _HOLD_SIZE = 64 * 1024  # bytes that a client may send ahead while its call runs
@@ -121,12 +122,13 @@ class HTTPServer:
 class HTTPConnection(Connection):
     """One client connection: requests are answered one after the other, in order."""
 
-    __slots__ = ("_head", "_phase", "_reader", "_starting", "_streaming")
+    __slots__ = ("_head", "_phase", "_reader", "_repeater", "_starting", "_streaming")
 
     def __init__(self, server: HTTPServer) -> None:
         super().__init__(server)
         self._reader = RequestReader(server.limits, server.known_heads)
         self._head: Head | None = None
+        self._repeater: Repeater | None = None
         self._starting = False
         self._streaming = False
         self._phase = http11.IDLE
@@ -136,7 +138,7 @@ class HTTPConnection(Connection):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         if self._server.sets_no_delay:
-            _set_no_delay(transport)
+            set_no_delay(transport)
         self._server.opened(self)
         if len(self._server.connections) > self._server.limits.max_connections:
             self._refuse(503, "too many connections (Limits.max_connections)", RETRY_LATER)
@@ -147,6 +149,8 @@ class HTTPConnection(Connection):
         if self.task is not None or self.stalled:
             return self.hold(data)
         reader = self._reader
+        if self._repeater is not None and reader.phase == http11.IDLE and self._repeater.take(data, self):
+            return None
         try:
             request = reader.feed(data)
             while request is not None:
@@ -209,8 +213,8 @@ class HTTPConnection(Connection):
         server = self._server
         if server.in_flight >= server.max_in_flight:
             fields = RETRY_LATER + server.endpoint.fields(request.head.headers)
-            refusal = _error(503, "too many calls in flight (Limits.max_in_flight)", fields)
-            return self._write(refusal, request.head)
+            response = refusal(503, "too many calls in flight (Limits.max_in_flight)", fields)
+            return self._write(response, request.head)
         outcome: Any = server.respond(request, self)
         if type(outcome) is CoroutineType:
             self._head = request.head
@@ -290,10 +294,10 @@ class HTTPConnection(Connection):
         head = reader.head
         if head is None:
             return
-        refusal = self._server.endpoint.admit(head)
-        if refusal is not None:
+        refused = self._server.endpoint.admit(head)
+        if refused is not None:
             # The body is on its way and must not be taken for a request: this connection ends.
-            self._write(refusal, head, close=True)
+            self._write(refused, head, close=True)
         elif reader.wants_continue:
             reader.wants_continue = False
             self._transport.write(CONTINUE)
@@ -333,6 +337,10 @@ class HTTPConnection(Connection):
         start = server.heads.encode(response, length, close)
         self._phase = http11.IDLE
         self.deadline = server.now + server.keep_alive_timeout
+        if response.again is not None and head.content_length is not None and not close:
+            from .http_repeater import Repeater  # few clients ask again for what they have
+
+            self._repeater = Repeater(server, self._transport, head, response.again)
         if head.method == "HEAD":
             self._transport.write(start)
         elif length <= _JOIN_SIZE:
@@ -414,7 +422,7 @@ class HTTPConnection(Connection):
 
     def _refuse(self, status: int, text: str, fields: bytes = b"", *, bodyless: bool = False) -> None:
         """Answer octets that are no request, and end."""
-        response = _error(status, text, fields)
+        response = refusal(status, text, fields)
         start = self._server.heads.encode(response, len(response.body[0]), close=True)
         self._transport.write(start if bodyless else start + response.body[0])
         self._finish()
@@ -436,14 +444,3 @@ class HTTPConnection(Connection):
         """End the connection if no request is under way; the answer of one that is says `Connection: close`."""
         if self._ending or (self.task is None and self._reader.phase == http11.IDLE):
             self._close()
-
-
-def _set_no_delay(transport: asyncio.BaseTransport) -> None:
-    """Send small pieces at once: without it, two writes cost 40 ms."""
-    sock = transport.get_extra_info("socket")
-    if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-
-def _error(status: int, text: str, fields: bytes) -> Response:
-    return Response(status, [encode_error(InvalidRequest(text), None)], fields=fields)
