@@ -60,12 +60,13 @@ def run(
         raise RuntimeError(
             "mcp.run() starts an event loop, but one is running here already; use `await mcp.run_async(...)` instead"
         )
-    reserve_standard_descriptors()
-    from .transports.stderr_pump import guard_stderr  # of a process that serves, not of one that asks itself
+    # Of a process that serves, not of one that asks itself.
+    from .transports.stderr_pump import guard_stderr, reserve_standard_descriptors
 
+    reserve_standard_descriptors()
     guard_stderr()
     log_to_stderr("INFO")
-    stop = stop or Stop.by_signals()
+    stop = stop or Stop(by_signals=True)
     runner = asyncio.Runner(loop_factory=_loop_factory())
     try:
         runner.run(serve(server, transport, *unnamed, stop=stop, **options))
@@ -102,15 +103,6 @@ async def end_tasks() -> bool:
     return not tasks
 
 
-def reserve_standard_descriptors() -> None:
-    """Open the null device on those of fd 0 to 2 that are closed; libuv aborts when one of them becomes its own."""
-    for fd in (0, 1, 2):
-        try:
-            os.fstat(fd)
-        except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
-
-
 async def serve(
     server: MCPServer,
     transport: str = "stdio",
@@ -121,13 +113,13 @@ async def serve(
     started: Callable[[str], None] | None = None,
     **options: Any,
 ) -> None:
-    """Serve inside a running event loop, until end of input or cancellation; signals are left to the caller.
+    """Serve inside a running event loop, until end of input, cancellation or `stop`.
 
     Args:
         server: what to serve.
         transport: "stdio", or "http" (also "streamable-http").
         drain: seconds that running calls have after SIGTERM.
-        stop: what ends it, besides cancellation; `run`'s listens to signals.
+        stop: what ends it; if there is none, SIGTERM and SIGINT do, where the program has left them alone.
         streams: fd 0 and fd 1, where they were taken for the protocol before.
         started: of HTTP, takes the URL once it is served, instead of the line on standard error.
         options: of HTTP, see `leanmcp.listen.HTTPOptions`; the official SDK's names work too.
@@ -153,7 +145,10 @@ async def serve(
     http_options = None if on_stdio and not options else _http_options(server, options)
     if on_stdio and options.keys() - _IGNORED_ON_STDIO:
         raise TypeError(f'{", ".join(options)}: an option of HTTP; serve it with run("http", ...)')
-    stop = stop or Stop()
+    if stop is None:
+        from .shared_signals import SharedStop  # of a program with a loop of its own
+
+        stop = SharedStop()
     loop = asyncio.get_running_loop()
     former = loop.get_exception_handler()
     if former is None:  # a program that embeds us may have one of its own
@@ -216,34 +211,33 @@ def _http_options(server: MCPServer, options: dict[str, Any]) -> HTTPOptions:
 
 
 class Stop:
-    """What ends a server: the first signal drains it, the second ends the process at once."""
+    """What ends a server: the first signal drains it, the second ends the process at once.
 
-    def __init__(self) -> None:
+    Args:
+        by_signals: listen to SIGTERM and SIGINT while the server runs.
+    """
+
+    def __init__(self, *, by_signals: bool = False) -> None:
         self.exit_code = 0
         self.drain = _SHORT_DRAIN
         self.last_accepts = _LAST_ACCEPTS
         self.hands_over = False
         """Whether another server goes on with the same listening socket."""
         self._wanted = asyncio.Event()
-        self._handles_signals = False
-
-    @classmethod
-    def by_signals(cls) -> Stop:
-        """Make one that listens to SIGTERM and SIGINT while the server runs."""
-        stop = cls()
-        stop._handles_signals = threading.current_thread() is threading.main_thread()  # signals reach no other
-        return stop
+        self._handles_signals = by_signals and threading.current_thread() is threading.main_thread()
+        self._patience = _SHORT_DRAIN
 
     @asynccontextmanager
     async def on_signals(self, drain: float) -> AsyncIterator[None]:
         """Listen while the block runs; `drain` is SIGTERM's."""
-        loop = asyncio.get_running_loop()
+        self._patience = drain
         if self._handles_signals:
             from .forks import serve_here  # of a process that serves
 
+            loop = asyncio.get_running_loop()
             serve_here(True)
-            loop.add_signal_handler(signal.SIGTERM, self._signalled, 0, drain)
-            loop.add_signal_handler(signal.SIGINT, self._signalled, 128 + signal.SIGINT, min(drain, _SHORT_DRAIN))
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, self.signalled, number)
         try:
             yield
         finally:
@@ -252,10 +246,14 @@ class Stop:
                 loop.remove_signal_handler(signal.SIGTERM)
                 loop.remove_signal_handler(signal.SIGINT)
 
-    def _signalled(self, exit_code: int, drain: float) -> None:
+    def signalled(self, number: int) -> None:
+        """Take a signal: the first one ends the server, the second one the process, at once."""
         if self._wanted.is_set():
-            os._exit(exit_code or 128 + signal.SIGTERM)
-        self.exit_code, self.drain = exit_code, drain
+            os._exit(128 + number)
+        if number == signal.SIGTERM:
+            self.drain = self._patience
+        else:
+            self.exit_code, self.drain = 128 + number, min(self._patience, _SHORT_DRAIN)
         self._wanted.set()
 
     def now(self) -> None:

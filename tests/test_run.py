@@ -127,7 +127,7 @@ def _free_port() -> int:
 
 
 def test_server_runs_inside_a_loop_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
-    """Ours: run_async serves until it is cancelled, and leaves signals alone."""
+    """Ours: run_async serves until it is cancelled, and gives signals back."""
     mcp = MCPServer("inner")
 
     @mcp.tool
@@ -140,7 +140,7 @@ def test_server_runs_inside_a_loop_of_ones_own(capsys: pytest.CaptureFixture[str
             serving = asyncio.create_task(mcp.run_async("http", port=port))
             while "http://" not in capsys.readouterr().err:
                 await asyncio.sleep(0)
-            assert signal.getsignal(signal.SIGTERM) is before
+            assert signal.getsignal(signal.SIGTERM) is not before
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(http(call("echo", {"text": "hi"}), connection="close"))
             answer = await reader.read()
@@ -148,6 +148,7 @@ def test_server_runs_inside_a_loop_of_ones_own(capsys: pytest.CaptureFixture[str
             serving.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await serving
+            assert signal.getsignal(signal.SIGTERM) is before
         return answer
 
     assert b'"structuredContent":{"result":"hi"}' in asyncio.run(main())

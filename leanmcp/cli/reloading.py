@@ -43,7 +43,7 @@ def supervise(options: argparse.Namespace, http: bool) -> int:
     Raises:
         UsageError: there is no such file or folder; in a child, the file does not run.
     """
-    from ..run import reserve_standard_descriptors
+    from ..transports.stderr_pump import reserve_standard_descriptors
 
     file = _file(options.target)
     for folder in options.reload_dir:

@@ -129,7 +129,7 @@ def _stop() -> Stop:
                 signal.signal(signal.SIGINT, lambda number, frame: None)  # SIG_IGN would go to child processes, too
                 yield
 
-    return Told.by_signals()
+    return Told(by_signals=True)
 
 
 @contextmanager

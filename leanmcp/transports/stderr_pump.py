@@ -22,6 +22,15 @@ _PATIENCE = 0.5  # seconds at exit that a host which is behind may take nothing
 _END = 2.0  # seconds that all of it may take
 
 
+def reserve_standard_descriptors() -> None:
+    """Open the null device on those of fd 0 to 2 that are closed; libuv aborts when one of them becomes its own."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+
+
 def guard_stderr() -> None:
     """Put a pump before a standard error whose reader could fall behind; and have no full disk decide the exit code."""
     atexit.register(_flush)
