@@ -28,7 +28,7 @@ from .server.line_endpoint import LineEndpoint
 
 if TYPE_CHECKING:
     from .listen import HTTPOptions
-    from .transports.stdio_server import StandardStreams
+    from .transports.standard_streams import StandardStreams
 
 TRANSPORTS = ("stdio", "http", "streamable-http")
 _IGNORED_ON_STDIO = {"stateless_http", "json_response"}  # programs for the official SDK pass them either way
@@ -299,7 +299,8 @@ async def entered(server: MCPServer) -> AsyncIterator[None]:
 
 
 async def _serve_stdio(server: MCPServer, stop: Stop, streams: StandardStreams | None) -> None:
-    from .transports.stdio_server import LineServer, StandardStreams  # each transport loads when it is served
+    from .transports.standard_streams import StandardStreams
+    from .transports.stdio_server import LineServer  # each transport loads when it is served
 
     streams = streams or StandardStreams()
     if os.isatty(streams.input):

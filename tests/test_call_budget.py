@@ -23,7 +23,8 @@ from leanmcp.server import CallNext, Extension, Outcome, Request
 from leanmcp.server.http_endpoint import HTTPEndpoint
 from leanmcp.server.line_endpoint import LineEndpoint
 from leanmcp.transports.http_server import HTTPServer
-from leanmcp.transports.stdio_server import LineServer, StandardStreams
+from leanmcp.transports.standard_streams import StandardStreams
+from leanmcp.transports.stdio_server import LineServer
 from tests.support.processes import call, encode, http
 
 HTTP_BUDGET = 22

@@ -18,7 +18,8 @@ from leanmcp.limits import DEFAULT_LIMITS
 from leanmcp.server.http_endpoint import HTTPEndpoint
 from leanmcp.server.line_endpoint import LineEndpoint
 from leanmcp.transports.http_server import HTTPServer
-from leanmcp.transports.stdio_server import LineServer, StandardStreams
+from leanmcp.transports.standard_streams import StandardStreams
+from leanmcp.transports.stdio_server import LineServer
 from tests.support.processes import call, encode, http
 
 SIZE = 5 * 1024 * 1024

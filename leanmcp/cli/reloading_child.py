@@ -90,7 +90,7 @@ def serve(options: argparse.Namespace, link: Link, roots: Roots) -> int:
     link.start()
     streams = None
     if link.fd is None:
-        from ..transports.stdio_server import StandardStreams
+        from ..transports.standard_streams import StandardStreams
 
         streams = StandardStreams()  # before the file runs, which may print
     with _timed_load(options.target):

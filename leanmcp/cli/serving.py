@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     if http:
         load(options.target).run("http", **http_options(options))
         return OK
-    from ..transports.stdio_server import StandardStreams
+    from ..transports.standard_streams import StandardStreams
 
     # Before the file is imported: what it prints at its top level must not reach the protocol either.
     streams = StandardStreams()

@@ -1,7 +1,6 @@
 """Standard input and output as a message channel.
 
-In: fd 0. Out: fd 1. Both are moved to private descriptors first, so that neither a `print` nor a child process can
-touch the protocol: fd 0 becomes the null device, fd 1 becomes standard error.
+In: lines from fd 0. Out: lines to fd 1, by private copies of both (see `standard_streams`).
 Pipes and sockets are polled by the loop; files, terminals and the null device, which it cannot poll (or whose flags
 other programs share), are read by a thread and written directly.
 Spec 2026-07-28: basic/transports/stdio.
@@ -10,12 +9,9 @@ Spec 2026-07-28: basic/transports/stdio.
 from __future__ import annotations
 
 import asyncio
-import io
 import os
 import select
 import socket
-import stat
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sized
@@ -23,9 +19,9 @@ from contextlib import suppress
 from typing import Protocol
 
 from ..limits import Limits
-from ..logs import logger
 from ..protocol.jsonrpc import Segments
 from ..protocol.lines import LineReader
+from .standard_streams import StandardStreams, can_poll, is_one_socket, widen
 
 _READ_SIZE = 64 * 1024
 _READ_AHEAD = 1024 * 1024  # bytes of lines that wait for their turn before reading stops
@@ -33,7 +29,6 @@ _LINE_COST = 64  # bytes that a line takes besides its own; blank lines must not
 _LAST_READS = 0.1  # seconds of reading after a signal, for what was written before it
 _PATIENCE = 1.0  # seconds that a peer which reads slowly may take nothing of the last answers, at end of input
 _SHORT_PATIENCE = 0.4  # seconds, the same after a signal
-_PIPE_SIZE = 256 * 1024  # bytes that an output holds for its reader, where it can; measured: 64 KiB and 1 MiB cost more
 _JOIN_SIZE = 64 * 1024  # bytes; larger batches are handed over in pieces instead of being copied into one
 
 
@@ -55,83 +50,6 @@ class Receiver(Protocol):
 
     def output_stalled(self, stalled: bool, /) -> None:
         """Note that the peer stopped or went on reading."""
-
-
-class StandardStreams:
-    """Private copies of fd 0 and fd 1.
-
-    From then on fd 0 reads as empty, and what is written to fd 1 goes to standard error, to the end of the process:
-    a program that prints after serving must not reach the client either.
-    """
-
-    __slots__ = ("input", "output")
-
-    def __init__(self) -> None:
-        self.input = _private_copy(0, os.O_RDONLY)
-        self.output = _private_copy(1, os.O_WRONLY)
-        null = os.open(os.devnull, os.O_RDWR)
-        os.dup2(null, 0)
-        try:
-            os.dup2(2, 1)
-        except OSError:  # standard error is closed
-            os.dup2(null, 1)
-        os.close(null)
-        if sys.stdout is not None:  # fd 1 was closed at start
-            sys.stdout.flush()  # what was printed before this, too, must not reach the client
-            if type(sys.stdout) is io.TextIOWrapper:
-                sys.stdout = _Printed(sys.stdout.encoding, sys.stdout.errors)
-
-
-class _Printed(io.TextIOWrapper):
-    """Standard output, which is standard error here; whoever prints first is told so."""
-
-    def __init__(self, encoding: str, errors: str | None) -> None:
-        # Not the old buffer: it remembers whether what was there before could seek.
-        output = open(1, "wb", closefd=False)  # noqa: SIM115  as long as the process
-        super().__init__(output, encoding, errors, line_buffering=True)
-        self._told = False
-
-    def write(self, text: str) -> int:
-        """Write to standard error, and say so once."""
-        if not self._told:
-            self._told = True
-            logger.warning(
-                "print() goes to standard error: standard output carries the protocol; use logging, or print(..., "
-                "file=sys.stderr) [LM507]"
-            )
-        return super().write(text)
-
-
-def _private_copy(fd: int, flags: int) -> int:
-    """Return a close-on-exec duplicate of `fd` above the standard ones; of the null device where `fd` is closed."""
-    import fcntl  # not on Windows
-
-    try:
-        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
-    except OSError:
-        null = os.open(os.devnull, flags)
-        copy = fcntl.fcntl(null, fcntl.F_DUPFD_CLOEXEC, 3)
-        os.close(null)
-        return copy
-
-
-def _is_one_socket(streams: StandardStreams) -> bool:
-    """Return whether input and output are the two directions of one socket, as under inetd or `socat EXEC:`."""
-    source, target = os.fstat(streams.input), os.fstat(streams.output)
-    return stat.S_ISSOCK(source.st_mode) and os.path.samestat(source, target)
-
-
-def _widen(fd: int) -> None:
-    """Let a pipe hold some large answers, where the system can (Linux): each piece less is a turn of the loop less."""
-    import fcntl  # not on Windows
-
-    with suppress(AttributeError, OSError):  # another system; or a socket, or one user's pipes hold too much already
-        fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, max(_PIPE_SIZE, fcntl.fcntl(fd, fcntl.F_GETPIPE_SZ)))
-
-
-def _can_poll(fd: int) -> bool:
-    mode = os.fstat(fd).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 class LineServer(asyncio.Protocol):
@@ -174,18 +92,18 @@ class LineServer(asyncio.Protocol):
         """Begin to read."""
         self._receive, self._cancel, self._calls = receiver.receive, receiver.cancel, receiver.calls
         self._tell_stalled = receiver.output_stalled
-        self._is_one_socket = _is_one_socket(self._streams)
+        self._is_one_socket = is_one_socket(self._streams)
         if self._is_one_socket:
             # A write pipe would take the octets that arrive for the end of its reader.
             sock = socket.socket(fileno=os.dup(self._streams.input))
             self._input = self._output = (await self._loop.connect_accepted_socket(lambda: self, sock))[0]
             return
         # `closefd=False`: uvloop closes the descriptor, and then the file; a thread may have the number again by then.
-        if _can_poll(self._streams.output):
-            _widen(self._streams.output)
+        if can_poll(self._streams.output):
+            widen(self._streams.output)
             target = os.fdopen(os.dup(self._streams.output), "wb", 0, closefd=False)
             self._output, _ = await self._loop.connect_write_pipe(lambda: _Output(self), target)
-        if _can_poll(self._streams.input):
+        if can_poll(self._streams.input):
             source = os.fdopen(os.dup(self._streams.input), "rb", 0, closefd=False)
             self._input, _ = await self._loop.connect_read_pipe(lambda: self, source)
         else:

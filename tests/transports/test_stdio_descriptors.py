@@ -12,7 +12,8 @@ import pytest
 import uvloop
 
 from leanmcp import Limits
-from leanmcp.transports.stdio_server import LineServer, StandardStreams
+from leanmcp.transports.standard_streams import StandardStreams
+from leanmcp.transports.stdio_server import LineServer
 from tests.support.processes import DEADLINE
 
 

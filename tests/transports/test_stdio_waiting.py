@@ -9,7 +9,8 @@ from typing import cast
 import pytest
 
 from leanmcp import Limits, MCPServer
-from leanmcp.transports.stdio_server import LineServer, StandardStreams
+from leanmcp.transports.standard_streams import StandardStreams
+from leanmcp.transports.stdio_server import LineServer
 from tests.support.lines import Lines, cancelled, run
 from tests.support.processes import DEADLINE, call, encode
 from tests.support.stdio_talk import LOOPS
