@@ -1,5 +1,6 @@
 """The one logger of leanmcp. The root logger is never touched.
 
+In: messages, strangers' texts among them. Out: records; how the program shows them is its own business.
 It has no handler of its own, not even logging.NullHandler: in a program that has not set logging up, Python prints
 warnings and errors on standard error, and what an answer calls "the server's log" is there.
 """
@@ -60,6 +61,11 @@ def one_line(said: object) -> str:
     """Return the start of a stranger's text, such as an error of a server, on one line without control characters."""
     text = str(said)[:_SHOWN]
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
+def clipped(text: str, most: int) -> str:
+    """Return a text, or what fits of it into `most` characters, ended by three dots."""
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def warn_seldom(message: str, *args: object) -> None:

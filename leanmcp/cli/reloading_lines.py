@@ -8,15 +8,16 @@ Spec 2026-07-28: basic/index, "Responses"; basic/patterns/cancellation.
 
 from __future__ import annotations
 
-import math
+import sys
 from collections import deque
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from ..errors import InternalError, InvalidRequest
-from ..limits import DEFAULT_LIMITS
-from ..protocol.jsonrpc import RequestId, encode_error
+from ..limits import DEFAULT_LIMITS, Limits
+from ..protocol.jsonrpc import DECODE_FAULTS, RequestId, encode_error
+from ..protocol.lines import LineReader
 
 _FULL = 1024 * 1024  # bytes that wait for somebody, above which no more is read
 _LINE_COST = 64  # bytes that a line which waits takes besides its own; blank lines must not be free
@@ -39,32 +40,7 @@ class _Cancelled(msgspec.Struct, rename="camel"):
 
 _decode = msgspec.json.Decoder(_Message).decode
 _decode_cancelled = msgspec.json.Decoder(_Cancelled).decode
-_FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
-
-
-class _Lines:
-    """Cuts bytes into lines; the start of a line waits for its end, unless it is too long already.
-
-    Attributes:
-        max_size: bytes of a line.
-    """
-
-    def __init__(self, max_size: float = math.inf) -> None:
-        self.max_size = max_size
-        self._start: bytearray | None = bytearray()  # None: of a line that is skipped
-
-    def feed(self, data: bytes) -> list[bytes | None]:
-        """Return the lines that are whole now, None for one that was too long."""
-        lines: list[bytes | None] = []
-        for number, piece in enumerate(data.split(b"\n")):
-            if number:
-                lines.append(None if self._start is None else bytes(self._start))
-                self._start = bytearray()
-            if self._start is not None:
-                self._start += piece
-                if len(self._start) > self.max_size:
-                    self._start = None
-        return lines
+_UNLIMITED = Limits(max_line_size=sys.maxsize)
 
 
 class LineRelay:
@@ -82,8 +58,8 @@ class LineRelay:
         self.to_client = bytearray()
         self.ended = False
         self.open = False
-        self._from_client = _Lines(DEFAULT_LIMITS.max_line_size)
-        self._from_server = _Lines()
+        self._from_client = LineReader()
+        self._from_server = LineReader(_UNLIMITED)
         self._held: deque[bytes] = deque()
         self._held_size = 0
         self._requests: dict[RequestId, str] = {}
@@ -106,7 +82,7 @@ class LineRelay:
             lines = [line for line in self._from_client.feed(b"\n") if line != b""]  # a last one without its end
         for line in lines:
             if line is None:
-                too_long = InvalidRequest(f"Invalid request: longer than {self._from_client.max_size} bytes")
+                too_long = InvalidRequest(f"Invalid request: longer than {self._from_client.max_line_size} bytes")
                 self.to_client += encode_error(too_long, None) + b"\n"
                 continue
             message = _peek(line) if self.open or self._requests else None
@@ -173,7 +149,7 @@ class LineRelay:
 
     def attach(self, max_line_size: int = DEFAULT_LIMITS.max_line_size) -> None:
         """Begin with a server: let it have what waits, behind the handshake if the client has made one."""
-        self._from_client.max_size = max_line_size
+        self._from_client.max_line_size = max_line_size
         if self._handshaken is None:
             return self._pass_on()
         request = {"jsonrpc": "2.0", "id": _HANDSHAKE_ID, "method": "initialize", "params": self._handshaken}
@@ -194,7 +170,7 @@ class LineRelay:
         """End with a server that has ended, and answer what it has not."""
         self.open = False
         self.to_server.clear()
-        self._from_server = _Lines()
+        self._from_server = LineReader(_UNLIMITED)
         for request_id in self._requests:
             self.to_client += encode_error(InternalError(reason), request_id) + b"\n"
         self._requests.clear()
@@ -204,12 +180,12 @@ def _peek(line: bytes) -> _Message | None:
     """Return what a line is, None for what only the server can refuse."""
     try:
         return _decode(line)
-    except _FAULTS:
+    except DECODE_FAULTS:
         return None
 
 
 def _cancelled(message: _Message) -> RequestId | None:
     try:
         return None if message.params is UNSET else _decode_cancelled(message.params).request_id
-    except _FAULTS:
+    except DECODE_FAULTS:
         return None

@@ -153,6 +153,7 @@ class Caller:
         notified: NotificationCallback | None = None,
         answered: Answered | None = None,
         meta: Mapping[str, Any] | None = None,
+        repeatable: bool = False,
     ) -> T:
         """Send a request and return what `decode` makes of the response.
 
@@ -167,6 +168,7 @@ class Caller:
             notified: takes other notifications of this request.
             answered: takes the HTTP head of the answer.
             meta: further members of `_meta`.
+            repeatable: see OutgoingRequest.
 
         Raises:
             MCPError: the server's error, or what kept its answer away.
@@ -175,7 +177,9 @@ class Caller:
         """
         if asyncio.get_running_loop() is not self._loop:
             self.check_loop()
-        send = partial(self._exchange, method, members, name, headers, patience, progress, notified, answered, meta)
+        send = partial(
+            self._exchange, method, members, name, headers, patience, progress, notified, answered, meta, repeatable
+        )
         try:
             return decode(await send())
         except UnsupportedProtocolVersion as refusal:
@@ -193,6 +197,7 @@ class Caller:
         notified: NotificationCallback | None,
         answered: Answered | None,
         meta: Mapping[str, Any] | None,
+        repeatable: bool,
     ) -> bytes:
         """Send a request under a new id and return the response message; arguments and faults are `request`'s."""
         number = self._last_id = self._last_id + 1
@@ -211,6 +216,7 @@ class Caller:
             headers=headers,
             notified=None if watch is None else watch.notified,
             answered=answered,
+            repeatable=repeatable,
         )
         deadline = None if limits.unlimited else Deadline(limits)
         if watch is not None and limits.reset_on_progress:
@@ -267,7 +273,7 @@ class Caller:
             text += f"{patience.most:g} seconds in all; give more with max_total_seconds="
         else:
             text += f"{patience.timeout:g} seconds; give more with read_timeout_seconds="
-        return CallTimeout(text, self.transport.where)
+        return CallTimeout(text + getattr(self.transport, "excuse", ""), self.transport.where)
 
 
 def supported_versions(error: Exception) -> list[str]:

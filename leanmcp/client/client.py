@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Absent, ConnectionLost, TransportError, without
+from ..errors import Absent, ConnectionLost, TransportError, explained, without
 from ..logs import logger
 from ..protocol.meta import LOG_LEVEL
 from ..types import DiscoverResult, Implementation
@@ -78,6 +78,7 @@ class Client(Verbs):
     Use it as `async with Client(...) as client`; once left, it can be entered again.
     """
 
+    @explained
     def __init__(
         self,
         server: Any,
@@ -202,8 +203,11 @@ class Client(Verbs):
         def __await__(self) -> Any:
             raise TypeError("a client is entered, not awaited: use `async with Client(...) as client`")
 
-        connect = Absent("it connects when its block is entered: `async with Client(...) as client`")
-        initialize = Absent("it connects when its block is entered: `async with Client(...) as client`")
+        def __getattr__(self, name: str) -> Any:
+            from ..elsewhere import no_member  # of mistakes only
+
+            raise no_member(self, name) from None
+
         disconnect = Absent("write `await client.close()`, or leave its block")
         session = Absent("its methods are the client's own, as in `await client.call_tool(...)`")
 
@@ -291,7 +295,8 @@ class Client(Verbs):
         return None if found is None else found.instructions
 
 
-without(Client, MISSING)
+_ENTERED = "it connects when its block is entered: `async with Client(...) as client`"
+without(Client, {**MISSING, **dict.fromkeys(("connect", "initialize"), _ENTERED)})
 
 
 async def _let_go(transport: Transport, connected: Connected | None) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..errors import InternalError, InvalidResult, MCPError, MethodNotFound, VersionMismatch
+from ..errors import CallTimeout, InternalError, InvalidResult, MCPError, MethodNotFound, VersionMismatch
 from ..logs import logger, warn_seldom
 from ..protocol.jsonrpc import encode_error
 from ..protocol.meta import SERVER_INFO
@@ -60,6 +60,9 @@ class LegacySession:
     Args:
         carrier: not started.
         settings: of the client.
+
+    Attributes:
+        is_greeted: whether the server has answered the handshake.
     """
 
     def __init__(self, carrier: LegacyCarrier, settings: Settings) -> None:
@@ -68,6 +71,7 @@ class LegacySession:
         self._version = LEGACY_VERSIONS[0]
         self._tasks: dict[int | str, asyncio.Task[None]] = {}
         self._caller: Caller | None = None
+        self.is_greeted = False
 
     async def open(self, version: str) -> Connected:
         """Make the handshake.
@@ -102,6 +106,7 @@ class LegacySession:
         )[1:-1]
         self._carrier.version = None
         found = await caller.request(_INITIALIZE.complete, "initialize", members)
+        self.is_greeted = True
         version = found.protocol_version
         if version not in LEGACY_VERSIONS:
             raise VersionMismatch(
@@ -111,7 +116,13 @@ class LegacySession:
             )
         caller.metadata = metadata.at(version)
         self._carrier.version = version
-        await self._carrier.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+        seconds = caller.patience.timeout
+        try:
+            async with asyncio.timeout(seconds):
+                await self._carrier.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+        except TimeoutError:
+            where = self._carrier.where
+            raise CallTimeout(f"{where} did not take notifications/initialized in {seconds:g} seconds", where) from None
         return found
 
     async def _renew(self) -> None:

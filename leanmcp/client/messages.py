@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import Raw, Struct
 
 from ..errors import (
     HeaderMismatch,
@@ -25,6 +25,7 @@ from ..errors import (
     UnknownResource,
     UnsupportedProtocolVersion,
 )
+from ..logs import one_line
 from ..protocol.jsonrpc import DECODE_FAULTS
 from ..protocol.meta import CLIENT_CAPABILITIES, CLIENT_INFO, PROTOCOL_VERSION
 from ..types import Implementation
@@ -91,7 +92,7 @@ class _Error(Struct):
 
 class _Response(Struct):
     result: Raw = Raw(b"")
-    error: _Error | UnsetType = UNSET
+    error: Raw = Raw(b"")
 
 
 class _ResultKind(Struct, rename="camel"):
@@ -113,6 +114,7 @@ class Asked(Struct, rename="camel"):
 
 
 _decode_response = msgspec.json.Decoder(_Response).decode
+_decode_error = msgspec.json.Decoder(_Error).decode
 _decode_kind = msgspec.json.Decoder(_ResultKind).decode
 _decode_asked = msgspec.json.Decoder(Asked).decode
 _decode_any = msgspec.json.Decoder().decode
@@ -140,7 +142,7 @@ class ResponseDecoder(Generic[T]):
     def __init__(self, method: str, kind: type[T], repair: Callable[[dict[str, Any]], T] | None = None) -> None:
         self.method = method
         self.fast: Callable[[bytes], Any] = msgspec.json.Decoder(
-            msgspec.defstruct("Response", [("result", kind)], module=__name__)
+            msgspec.defstruct("Response", [("result", kind), ("error", None, None)], module=__name__)
         ).decode
         self._kind = kind
         self._repair = repair
@@ -199,13 +201,24 @@ def result_of(message: bytes) -> tuple[str, Raw]:
     """
     try:
         response = _decode_response(message)
-        if not isinstance(response.error, UnsetType):
-            raise error_of(response.error.code, response.error.message, response.error.data)
+        if bytes(response.error) not in (b"", b"null"):
+            raise _error_in(response.error)
         if not bytes(response.result):
             raise InvalidResult("The server's response has neither a result nor an error")
         return _decode_kind(response.result).result_type, response.result
     except DECODE_FAULTS as fault:
         raise InvalidResult(f"The server's response is no valid JSON-RPC response: {fault}") from None
+
+
+def _error_in(raw: Raw) -> MCPError:
+    """Return the exception of an error; one of another shape says all the same what went wrong."""
+    try:
+        error = _decode_error(raw)
+    except DECODE_FAULTS as fault:
+        return InvalidResult(
+            f"The server's error is no JSON-RPC error ({fault}): {one_line(bytes(raw).decode(errors='replace'))}"
+        )
+    return error_of(error.code, error.message, error.data)
 
 
 def plain_result(message: bytes) -> dict[str, Any]:
@@ -255,5 +268,5 @@ def error_of(code: int, message: str, data: Any) -> MCPError:
     if code == _LEGACY_NOT_FOUND:  # server/resources, "Error Handling"
         kind = UnknownResource
     error = kind.__new__(kind)
-    MCPError.__init__(error, code, message, data)
+    MCPError.__init__(error, code, message or f"The server's error {code} has no message", data)
     return error

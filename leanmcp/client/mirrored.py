@@ -24,10 +24,15 @@ Page = Callable[[str | None, bool], Awaitable[ListToolsResult]]
 
 
 class Mirrors:
-    """What is known of the mirrored arguments of one server's tools."""
+    """What is known of the mirrored arguments of one server's tools.
+
+    Attributes:
+        repeatable: tools that say of themselves that they only read, or may be called twice.
+    """
 
     def __init__(self) -> None:
         self._plans: dict[str, tuple[ParamHeader, ...]] = {}
+        self.repeatable: set[str] = set()
         self._refused: dict[str, str] = {}
         self._any = False
 
@@ -35,6 +40,7 @@ class Mirrors:
         """Learn the tools of a page, and leave out those whose annotations are invalid."""
         if len(self._plans) > _MAX_KNOWN:
             self._plans.clear()
+            self.repeatable.clear()
         page.tools = [tool for tool in page.tools if self._learn(tool)]
         return page
 
@@ -52,6 +58,11 @@ class Mirrors:
             return False
         self._refused.pop(tool.name, None)
         self._plans[tool.name] = plan
+        hints = tool.annotations
+        if hints is not None and (hints.read_only_hint or hints.idempotent_hint):
+            self.repeatable.add(tool.name)
+        else:
+            self.repeatable.discard(tool.name)
         self._any = self._any or bool(plan)
         return True
 

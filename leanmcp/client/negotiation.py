@@ -197,8 +197,9 @@ async def _fall_back(
     transport: Transport, caller: Caller, settings: Settings, first: MCPError, status: int | None
 ) -> Connected:
     """Try the handshake, once; a server that refuses it, too, is of this era or none."""
+    session = _session(transport, LEGACY_VERSIONS[0], settings)
     try:
-        return _remember(transport, await _shake_hands(transport, LEGACY_VERSIONS[0], settings))
+        return _remember(transport, await _open(session, LEGACY_VERSIONS[0]))
     except MCPError as second:
         if any(version in MODERN_VERSIONS for version in supported_versions(second)):
             # It was slow to start, and is of this era after all.
@@ -207,12 +208,17 @@ async def _fall_back(
             return Connected(caller, found)
         if isinstance(first, MethodNotFound) and status == 404 and isinstance(second, MethodNotFound):
             return Connected(caller, None)  # of this era, but for its lack of server/discover
-        if isinstance(second, VersionMismatch | CallTimeout) or isinstance(first, CallTimeout):
+        knows_it = session.is_greeted or (isinstance(first, MethodNotFound) and not isinstance(second, MethodNotFound))
+        if knows_it or isinstance(second, VersionMismatch | CallTimeout) or isinstance(first, CallTimeout):
             raise
         raise first from None
 
 
 async def _shake_hands(transport: Transport, version: str, settings: Settings) -> Connected:
+    return await _open(_session(transport, version, settings), version)
+
+
+def _session(transport: Transport, version: str, settings: Settings) -> LegacySession:
     legacy = getattr(transport, "legacy", None)
     if legacy is None:
         raise VersionMismatch(
@@ -222,7 +228,10 @@ async def _shake_hands(transport: Transport, version: str, settings: Settings) -
     from .legacy import LegacySession  # servers of this era do without
 
     carrier: LegacyCarrier = legacy()
-    session = LegacySession(carrier, settings)
+    return LegacySession(carrier, settings)
+
+
+async def _open(session: LegacySession, version: str) -> Connected:
     try:
         return await session.open(version)
     except BaseException:

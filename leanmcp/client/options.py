@@ -15,33 +15,24 @@ from ..types import DiscoverResult, Implementation
 from .cache import ResponseCache
 
 _CALLED_WITH = ("elicitation_callback", "notification_callback", "on_call")  # two values each
-_SAMPLED = 'give input_callbacks={"sampling/createMessage": ...}, which returns a dict'
-_TOLD = "give notification_callback=, which is told method and params"
-_TLS = "give an HTTPTransport(url, ssl=...) of leanmcp.transports.http_client in place of the URL"
-_NOT_HERE = {
-    **dict.fromkeys(("cert", "http_client", "httpx_client_factory", "limits", "ssl", "verify", "verify_ssl"), _TLS),
-    **dict.fromkeys(("args", "command", "cwd", "env"), "give StdioServerParameters(command=..., args=[...])"),
-    **dict.fromkeys(("list_roots_callback", "roots"), 'give input_callbacks={"roots/list": ...}, which returns a dict'),
-    **dict.fromkeys(("log_handler", "logging_callback", "logging_handler", "message_handler"), _TOLD),
-    **dict.fromkeys(("max_retries", "retries", "retry"), "leave it out; what is done twice may do harm"),
-    **dict.fromkeys(("name", "version"), "give client_info=Implementation(name=..., version=...)"),
-    **dict.fromkeys(("progress_callback", "progress_handler"), "give progress_callback= to each call_tool"),
-    **dict.fromkeys(("sampling_callback", "sampling_handler"), _SAMPLED),
-    "auto_initialize": "leave it out; it connects when its block is entered",
-    "follow_redirects": "leave it out; 307 and 308 within the origin are followed",
-    "init_timeout": "give read_timeout_seconds=",
-    "sampling_capabilities": "give capabilities={'sampling': {...}}",
-    "transport": "leave it out; the URL, or StdioServerParameters, says it",
-}
-"""Options that other clients have: what to do here."""
-
 MISSING = {
+    **dict.fromkeys(("call", "execute_tool", "invoke", "run", "tool"), "write `client.call_tool(name, {...})`"),
+    **dict.fromkeys(("capabilities", "get_server_capabilities"), "it is `client.server_capabilities`"),
+    **dict.fromkeys(("get_resource", "read", "read_file"), "write `client.read_resource(uri)`"),
+    **dict.fromkeys(
+        ("get_tool", "has_tool"), "write `[tool async for tool in client.tools()]`, and look at `tool.name`"
+    ),
+    **dict.fromkeys(("initialize_result", "serverInfo"), "it is `client.server_info`, or client.discover()"),
+    **dict.fromkeys(("send_notification", "send_roots_list_changed"), "a client of 2026-07-28 tells of nothing"),
+    "list": "write `client.list_tools()`, or list_resources, list_prompts",
+    "prompt": "write `client.get_prompt(name, {...})`",
+    **dict.fromkeys(
+        ("list_roots", "roots"), "deprecated; a server asks for them: input_callbacks={'roots/list': ...} answers"
+    ),
+    "send_request": "write `client.request(method, {...})`",
+    "session_id": "there are no sessions",
     "call_tool_mcp": "call_tool without type= returns the whole result",
-    "get_server_capabilities": "it is `client.server_capabilities`",
-    "list_roots": "deprecated; a server asks for them: input_callbacks={'roots/list': ...} answers",
     "ping": "there is none; `client.discover(cache_mode='bypass')` asks whether the server answers",
-    "read": "write `client.read_resource(uri)`",
-    "tool": "write `client.call_tool(name, {...})`",
 }
 """Methods that other clients have: what to write here."""
 _AUTH_METHODS = ("headers", "challenged")
@@ -49,12 +40,13 @@ _AUTH_METHODS = ("headers", "challenged")
 
 def unknown_options(unknown: Iterable[str], constructor: Callable[..., None]) -> TypeError:
     """Return the error of options that the constructor of a client does not have, with what was probably meant."""
-    from ..mistyped import did_you_mean  # of mistakes only
+    from ..elsewhere import OF_CLIENTS  # of mistakes only
+    from ..mistyped import did_you_mean
 
     known = [name for name in inspect.signature(constructor).parameters if name not in ("self", "unknown")]
-    likely = {"timeout": "read_timeout_seconds", "token": "headers", "url": "server"}
+    likely = {"timeout": "read_timeout_seconds"}
     name = next(iter(unknown))
-    instead = _NOT_HERE.get(name)
+    instead = OF_CLIENTS.get(name)
     near = f"; did you mean {likely[name]!r}?" if name in likely else did_you_mean(name, known)
     meant = near if instead is None else f"; {instead}"
     return TypeError(f"Client: unknown option {name!r}{meant}")

@@ -133,9 +133,18 @@ class Requests:
         headers: Mapping[str, str] = {}
         if mirrors is not None:
             headers = await mirrors.headers(name, arguments, self._tool_page)
+        repeatable = mirrors is not None and name in mirrors.repeatable
         try:
             return await caller.request(
-                CALL, "tools/call", members, name=name, headers=headers, patience=patience, progress=progress, meta=meta
+                CALL,
+                "tools/call",
+                members,
+                name=name,
+                headers=headers,
+                patience=patience,
+                progress=progress,
+                meta=meta,
+                repeatable=repeatable,
             )
         except HeaderMismatch as mismatch:
             if mirrors is None:

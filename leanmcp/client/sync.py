@@ -134,8 +134,6 @@ class SyncClient:
         async def __aexit__(self, *error: object) -> None:  # without it, `async with` would not ask for the other one
             pass
 
-        connect = Absent("it connects when its block is entered, `with SyncClient(...) as client`, or with a call")
-        initialize = Absent("it connects when its block is entered, `with SyncClient(...) as client`, or with a call")
         disconnect = Absent("write `client.close()`, or leave its block")
         session = Absent("its methods are the client's own, as in `client.call_tool(...)`")
 
@@ -289,7 +287,8 @@ class SyncClient:
         return self._connected().wait(begin)
 
 
-without(SyncClient, MISSING)
+_ENTERED = "it connects when its block is entered, `with SyncClient(...) as client`, or with a call"
+without(SyncClient, {**MISSING, **dict.fromkeys(("connect", "initialize"), _ENTERED)})
 
 
 class SyncSubscription:

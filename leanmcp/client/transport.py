@@ -23,6 +23,7 @@ class Transport(Protocol):
     - `is_modern = True`, where the server is known to be of this era, so that nothing is tried out or remembered;
     - `told`, which may be set to what takes method and params of notifications that belong to no request, where one
       channel is shared by all (pipes);
+    - `excuse`, the rest of a sentence that says why the server may not answer, for timeouts;
     - `def legacy(self) -> LegacyCarrier`, which speaks to servers of earlier protocol versions.
 
     Attributes:

@@ -177,6 +177,8 @@ class Verbs(Requests):
             MCPError: see `leanmcp.errors`.
             RoundLimit: the server kept asking.
         """
+        if self._connected is None:
+            self._live()  # refuses; further in, its traceback would be longer than a screen
         if not isinstance(name, str) or isinstance(arguments, _NO_OBJECTS):
             raise _miscalled(name, arguments)
         extra, meta = _continued("call_tool", retry) if retry else _AT_FIRST
@@ -250,6 +252,8 @@ class Verbs(Requests):
             UnknownResource: there is none.
             MCPError: see `leanmcp.errors`.
         """
+        if not isinstance(uri, str):
+            raise TypeError(f"read_resource({uri!r:.60}): give the URI of the resource, a text")
         members = b'"uri":' + _encode(uri)
         extra, meta = _continued("read_resource", retry) if retry else _AT_FIRST
         if extra:
@@ -367,7 +371,9 @@ class Verbs(Requests):
             progress_callback: told of progress.
             meta: further members of `_meta`.
         """
-        if not _METHOD.fullmatch(method):
+        if not isinstance(params, Mapping | None):
+            raise TypeError(f"request({method!r}): params={params!r:.60}: give a dict, such as {{'name': value}}")
+        if not isinstance(method, str) or not _METHOD.fullmatch(method):
             raise ValueError(f"method={method!r}: give visible ASCII without quotes, such as 'tasks/get'")
         encoded = _encode({key: value for key, value in (params or {}).items() if key != "_meta"})
         patience = self._live().caller.patience.within(read_timeout_seconds)

@@ -16,18 +16,24 @@ class LineReader:
     """Cuts a byte stream into lines in linear time; a line over the limit is skipped without being stored.
 
     Attributes:
+        max_line_size: bytes of a line; may change meanwhile.
         skipped: the first and the last bytes of the last line that was skipped, which may tell whose it was.
     """
 
-    __slots__ = ("_edge", "_held", "_max_line_size", "_skipping", "_start", "skipped")
+    __slots__ = ("_edge", "_held", "_skipping", "_start", "max_line_size", "skipped")
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
-        self._max_line_size = limits.max_line_size
+        self.max_line_size = limits.max_line_size
         self._edge = min(_EDGE, limits.max_line_size)
         self._held = bytearray()
         self._skipping = False
         self._start = b""
         self.skipped = b"", b""
+
+    @property
+    def start(self) -> bytes:
+        """The first bytes of an incomplete line that is held."""
+        return self._start or bytes(self._held[: self._edge])
 
     @property
     def buffered(self) -> int:
@@ -42,7 +48,7 @@ class LineReader:
             lines[0] = self._complete(lines[0] or b"")
         if rest:
             self._hold(rest)
-        if len(data) > self._max_line_size:
+        if len(data) > self.max_line_size:
             return [None if line is None or self._skips(line) else line for line in lines]
         return lines
 
@@ -52,7 +58,7 @@ class LineReader:
 
     def _complete(self, last: bytes) -> bytes | None:
         line = None
-        if self._skipping or len(self._held) + len(last) > self._max_line_size:
+        if self._skipping or len(self._held) + len(last) > self.max_line_size:
             start = self._start or bytes(self._held[: self._edge]) or last[: self._edge]
             self.skipped = start, (bytes(self._held[-self._edge :]) + last)[-self._edge :]
         else:
@@ -64,7 +70,7 @@ class LineReader:
         return line
 
     def _skips(self, line: bytes) -> bool:
-        if len(line) <= self._max_line_size:
+        if len(line) <= self.max_line_size:
             return False
         self.skipped = line[: self._edge], line[-self._edge :]
         return True
@@ -72,7 +78,7 @@ class LineReader:
     def _hold(self, piece: bytes) -> None:
         if self._skipping:
             self._held = (self._held + piece[-self._edge :])[-self._edge :]
-        elif len(self._held) + len(piece) > self._max_line_size:
+        elif len(self._held) + len(piece) > self.max_line_size:
             self._start = bytes(self._held[: self._edge]) or piece[: self._edge]
             self._held = (self._held[-self._edge :] + piece[-self._edge :])[-self._edge :]
             self._skipping = True

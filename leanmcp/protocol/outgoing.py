@@ -31,6 +31,7 @@ class OutgoingRequest(Struct, kw_only=True, frozen=True):
         notified: told of progress and change notifications of this request, in order, before it returns.
         answered: told of the HTTP head of the answer, before the body; by HTTP only. An error status whose body is a
             JSON-RPC error is an answer, and its status tells the eras apart ("Backward Compatibility").
+        repeatable: whether the server has said that doing it twice does no more than doing it once.
     """
 
     id: int
@@ -41,6 +42,7 @@ class OutgoingRequest(Struct, kw_only=True, frozen=True):
     headers: Mapping[str, str] = {}
     notified: Notified | None = None
     answered: Answered | None = None
+    repeatable: bool = False
 
 
 def cancelled(request_id: int) -> bytes:

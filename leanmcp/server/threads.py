@@ -24,6 +24,10 @@ _Outcome = tuple[Any, BaseException | None]
 _Done = Callable[[], None]
 
 
+def _nothing() -> None:
+    pass
+
+
 class _Returns:
     """The outcomes on their way to one event loop; a thread wakes it once for all that are waiting."""
 
@@ -67,7 +71,11 @@ class ThreadPool:
         self._by_loop: dict[asyncio.AbstractEventLoop, _Returns] = {}
 
     async def run(
-        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], done: _Done
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+        done: _Done = _nothing,
     ) -> Any:
         """Return `function(*args, **kwargs)`, run in a thread with the caller's context variables.
 
@@ -93,8 +101,13 @@ class ThreadPool:
                     done()
                     raise
             self._unfinished += 1
-        jobs.put((returns, future, done, contextvars.copy_context(), function, args, kwargs))
-        value, error = await future
+        jobs.put((returns, future, done, contextvars.copy_context(), function, args, kwargs or {}))
+        try:
+            value, error = await future
+        except BaseException:
+            if future.done() and not future.cancelled():  # the outcome came in the turn of the cancellation
+                _drop(future.result())
+            raise
         if error is not None:
             raise error
         return value
@@ -158,5 +171,11 @@ class ThreadPool:
             done()
             if not (ended or future.done()):
                 future.set_result(outcome)
-            elif type(outcome[0]) is CoroutineType:
-                outcome[0].close()  # of a wrapper around a coroutine function; nobody will await it
+            else:
+                _drop(outcome)
+
+
+def _drop(outcome: _Outcome) -> None:
+    """Let go of an outcome that nobody waits for."""
+    if type(outcome[0]) is CoroutineType:
+        outcome[0].close()  # of a wrapper around a coroutine function; nobody will await it

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Auth", "HTTPAnswer", "HTTPStream", "HTTPTransport"]
 
-_READS = frozenset(
+READS = frozenset(
     {
         "server/discover",
         "tools/list",
@@ -194,7 +194,7 @@ class HTTPTransport:
             InvalidResult: the response answers another request.
         """
         connection, head = await self._sender.conduct(
-            "POST", self._fields(request), request.message, request.method in _READS
+            "POST", self._fields(request), request.message, request.repeatable or request.method in READS
         )
         kind = media_type(head.fields.get(b"content-type", b"")) if head.status == 200 else b""
         response = None
@@ -265,7 +265,12 @@ class HTTPTransport:
 
     @asynccontextmanager
     async def open(
-        self, method: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
+        self,
+        method: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+        repeatable: bool = False,
     ) -> AsyncIterator[HTTPStream]:
         """Send any request to the endpoint, with its credentials, and hand out the answer as it comes.
 
@@ -273,12 +278,14 @@ class HTTPTransport:
             method: GET, POST or DELETE.
             headers: such as `Accept`, `Mcp-Session-Id` and `Last-Event-ID`.
             body: sent whole.
+            repeatable: whether a POST may be sent twice, as the others may.
 
         Raises:
             Unauthorized, Forbidden: what `auth` could not help.
             TransportError: no answer.
         """
-        connection, head = await self._sender.conduct(method, encode_fields(headers or {}), body, method == "GET")
+        repeatable = repeatable or method != "POST"
+        connection, head = await self._sender.conduct(method, encode_fields(headers or {}), body, repeatable)
         try:
             self._check_coding(head)
             yield HTTPStream(connection, head)
@@ -294,6 +301,7 @@ class HTTPTransport:
         body: bytes = b"",
         max_size: int = MAX_REFUSAL,
         timeout: float = 30.0,
+        repeatable: bool = False,
     ) -> HTTPAnswer:
         """Send a request and return the whole answer; redirects to other origins are not followed.
 
@@ -305,20 +313,22 @@ class HTTPTransport:
             body: sent whole.
             max_size: bytes of the answer.
             timeout: seconds for all of it.
+            repeatable: whether a POST may be sent twice, as the others may.
 
         Raises:
             ValueError: no URL.
             TransportError: no answer, or not in time.
         """
         target = self._target if url is None else parse_url(url)
-        reads = method == "GET"
+        repeatable = repeatable or method != "POST"
         try:
             async with asyncio.timeout(timeout):
                 if url is None:
-                    connection, head = await self._sender.conduct(method, encode_fields(headers or {}), body, reads)
+                    fields = encode_fields(headers or {})
+                    connection, head = await self._sender.conduct(method, fields, body, repeatable)
                 else:
                     fields = request_line(method, target) + encode_fields(_named(self._agent, headers))
-                    connection, head = await self._sender.send(target, method, fields, body, reads)
+                    connection, head = await self._sender.send(target, method, fields, body, repeatable)
                 try:
                     self._check_coding(head)
                     content = await connection.rest_of_body(max_size, head)

@@ -38,6 +38,7 @@ _MARKUP = re.compile(
     r"<(script|style)\b.*?(?:</\1\s*>|$)|<!--.*?-->|<[^>]*>|[\x00-\x20\x7f-\xa0]+", re.DOTALL | re.IGNORECASE
 )
 _NOTHING = Raw(b"")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class _Message(Struct):
@@ -102,6 +103,7 @@ class Answers:
         """
         if body.startswith(self._start):
             return body
+        body = body.removeprefix(_BYTE_ORDER_MARK)
         try:
             message = _decode(body)
         except DECODE_FAULTS:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import asyncio
 import select
 import ssl
+import sys
+from contextlib import suppress
 
 import h11
 from msgspec import Struct
@@ -24,6 +26,9 @@ _READ_SIZE = 64 * 1024
 _MAX_INTERIM = 20  # 1xx heads before the real one
 _BEFORE, _IN_BODY = "before it had answered", "in the middle of its answer"
 _NOBODY_LOOKED = 1.0  # seconds; for so long the loop of a notebook may have stood still without our noticing
+_ENDED = getattr(select, "POLLRDHUP", 0)  # Linux tells the end from octets; errors are told of in any case
+_UNSENT = 0x5411  # ioctl TIOCOUTQ of Linux: octets that the other side has not acknowledged
+_TURN = 256  # events of h11, which takes 30 microseconds for a chunk of one octet; then others have their turn
 _END = h11.EndOfMessage()
 _REQUESTS = {
     method: h11.Request(method=method, target="/", headers=[("Host", "-"), ("Content-Length", "0")])
@@ -97,9 +102,11 @@ class Connection:
         "_h11",
         "_left",
         "_loop",
+        "_poll",
         "_reader",
         "_spoiled",
         "_start",
+        "_turn",
         "_writer",
         "cut",
         "idle_since",
@@ -126,6 +133,8 @@ class Connection:
         self._spoiled = False
         self._start = b""
         self._left = 0
+        self._turn = 0
+        self._poll: select.poll | None = None
         self.origin = origin
         self.where = where
         self.limits = limits
@@ -147,6 +156,8 @@ class Connection:
         """
         self.received = False
         self._spoiled = True
+        if self._writer.is_closing():  # uvloop refuses to write then, with a RuntimeError
+            raise ConnectionLost(self.cut or f"{self.where} closed the connection {_BEFORE}", self.where)
         self._writer.write(request)
         if body:
             self._writer.write(body)
@@ -216,28 +227,30 @@ class Connection:
             raise too_large(self.where, limit)
         if self._h11.our_state is h11.IDLE and not self._left:
             return self._start
-        piece = await self.piece()
-        pieces, size = [piece], len(piece)
-        while piece:
-            if size > limit:
+        body: bytes | bytearray = b""
+        while piece := await self.piece():
+            if not body:
+                body = piece
+            else:  # not a list: a million small pieces would take many times their size
+                body = bytearray(body) if isinstance(body, bytes) else body
+                body += piece
+            if len(body) > limit:
                 raise too_large(self.where, limit)
-            piece = await self.piece()
-            size += len(piece)
-            pieces.append(piece)
-        return pieces[0] if len(pieces) <= 2 else b"".join(pieces)
+        return bytes(body)
 
     async def start_of_body(self, limit: int, seconds: float) -> bytes:
         """Return at most about `limit` bytes of the body; one that breaks off or dawdles ends there."""
-        body = b""
-        try:
+        body = bytearray()
+        with suppress(TimeoutError, TransportError):
             async with asyncio.timeout(seconds):
                 while len(body) < limit and (piece := await self.piece()):
                     body += piece
-        except (TimeoutError, TransportError):
-            return body
-        return body
+        return bytes(body)
 
     async def _event(self, when: str) -> h11.Event:
+        self._turn = (self._turn + 1) % _TURN
+        if not self._turn:
+            await asyncio.sleep(0)
         while True:
             try:
                 event = self._h11.next_event()
@@ -297,17 +310,49 @@ class Connection:
         """Return whether the server still holds this idle connection open, as far as can be told without asking it.
 
         An octet or an end that came while nobody had asked for anything makes it worthless: it would be taken for the
-        answer to the next request.
+        answer to the next request. The loop may not have seen it yet, so the socket is asked too.
         """
         idle = self._loop.time() - self.idle_since
         if idle > self.keep or self._writer.is_closing() or _has_something(self._reader):
             return False
-        return idle < _NOBODY_LOOKED or not self._is_readable()
+        if self._poll is None:
+            self._poll = select.poll()
+            self._poll.register(self._socket_number(), select.POLLIN | _ENDED)
+        events = self._poll.poll(0)
+        # TLS has octets of its own, such as tickets, which the loop takes in its next turns.
+        return not events or (self._is_encrypted() and idle < _NOBODY_LOOKED and events[0][1] == select.POLLIN)
 
-    def _is_readable(self) -> bool:
-        poll = select.poll()
-        poll.register(self._writer.get_extra_info("socket").fileno(), select.POLLIN)
-        return bool(poll.poll(0))
+    def has_missed(self, lost: ConnectionLost) -> bool:
+        """Return whether the server is certain not to have had the whole of the latest request.
+
+        Args:
+            lost: how its exchange ended, before an octet of an answer.
+
+        True where a part has never left; where the server had closed before that left, which the system told when it
+        was written; and where the server's end, which acknowledges all that it has had, leaves octets unacknowledged.
+        A reset acknowledges nothing: the request may have been read. Encrypted, more than the request is on its way.
+        """
+        if self._is_encrypted():
+            return False
+        fault, writer = lost.__context__, self._writer
+        if isinstance(fault, OSError):  # on a Unix socket, a reset tells of octets that were not read
+            on_linux_socket = bool(self.origin.socket) and sys.platform == "linux"
+            return isinstance(fault, BrokenPipeError) or (on_linux_socket and isinstance(fault, ConnectionResetError))
+        # At the end of what it reads a transport stays open; what closes it then is a write that fails.
+        if writer.transport.get_write_buffer_size() or writer.is_closing():
+            return True
+        if self.origin.socket or sys.platform != "linux":
+            return False
+        from fcntl import ioctl  # of lost connections only
+
+        return ioctl(self._socket_number(), _UNSENT, bytes(4)) != bytes(4)
+
+    def _socket_number(self) -> int:
+        number: int = self._writer.get_extra_info("socket").fileno()
+        return number
+
+    def _is_encrypted(self) -> bool:
+        return self._writer.get_extra_info("sslcontext") is not None
 
     def abort(self, reason: str = "") -> None:
         """Close at once; a server takes that for the cancellation of what it is asked."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .http_client_proxy import Proxy
 
 _SWEEP = 5.0  # seconds between two looks at the idle connections
+_KEPT_NONE = 60.0  # seconds
 _LAST_WAIT = 1.0  # seconds that closed sockets have to go away, when the pool is closed
 # A host that vanished without a word is noticed after a minute, on a stream that stays silent too.
 _PROBES = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
@@ -47,6 +48,7 @@ class Pool:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._sweeper: asyncio.TimerHandle | None = None
+        self._keeps_from = 0.0  # loop time
         self._closed = ""
 
     # --- borrowing ----------------------------------------------------------------------------------------------------
@@ -101,13 +103,20 @@ class Pool:
     def release(self, connection: Connection) -> None:
         """Give back a connection; it is kept if its exchange is whole and the server allows it."""
         self._busy.discard(connection)
-        if not self._closed and connection.next_exchange():
+        if not self._closed and connection.next_exchange() and connection.idle_since >= self._keeps_from:
             self._idle.setdefault(connection.origin, []).append(connection)
             if self._sweeper is None:
                 self._sweeper = asyncio.get_running_loop().call_later(_SWEEP, self._sweep)
         else:
             connection.abort()
         self._pass_on()
+
+    def keep_none(self) -> None:
+        """Keep no connection for a while: a request has met the end of one that was kept.
+
+        Some servers close behind each answer and do not say so; every second call would be lost.
+        """
+        self._keeps_from = asyncio.get_running_loop().time() + _KEPT_NONE
 
     def discard(self, connection: Connection) -> None:
         """Close a connection whose exchange is not over, which cancels it at the server."""

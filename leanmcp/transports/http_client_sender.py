@@ -4,8 +4,9 @@ In: fields and bodies. Out: a connection with the head of the answer; challenges
 Spec 2026-07-28: basic/transports/streamable-http; RFC 9110 9.2.2 (idempotent methods), 15.4 (redirection).
 
 A request is sent a second time only where that cannot make anything happen twice: after a challenge that `auth` met,
-after a same-origin 307 or 308, and, for methods that only read, when a connection that had been idle turns out to be
-dead before the first octet of an answer. `tools/call` is in no case sent again into the dark: a server that read it and
+after a same-origin 307 or 308, and when a connection that had been used before turns out to be dead before the first
+octet of an answer, once, if it may be done twice (methods that only read, tools that say so of themselves) or the
+server is certain not to have had all of it. Other requests are not sent again into the dark: a server that read one and
 died looks the same as one that closed the connection just before.
 """
 
@@ -97,14 +98,14 @@ class Sender:
         digest = hashlib.sha256(repr(own).encode()).digest()
         return digest if self._auth is None else (digest, getattr(self._auth, "partition", _Same(self._auth)))
 
-    async def conduct(self, method: str, fields: bytes, body: bytes, reads: bool) -> tuple[Connection, Head]:
+    async def conduct(self, method: str, fields: bytes, body: bytes, repeatable: bool) -> tuple[Connection, Head]:
         """Send a request to the endpoint; answer challenges and follow redirects within its origin.
 
         Args:
             method: of HTTP.
             fields: encoded, besides those that every request has.
             body: whole.
-            reads: whether sending it twice does no harm.
+            repeatable: whether sending it twice does no harm.
 
         Raises:
             TransportError: no answer, or one of 401, 403 and the redirects that is final.
@@ -113,7 +114,7 @@ class Sender:
         challenges = hops = 0
         while True:
             own = self._own if self._auth is None else self._with(await self._auth.headers(self.target.url))
-            connection, head = await self.send(target, method, start + own + fields, body, reads)
+            connection, head = await self.send(target, method, start + own + fields, body, repeatable)
             if head.status not in _TURNED_AWAY:
                 return connection, head
             said = await self.refused(connection, head)
@@ -136,7 +137,7 @@ class Sender:
         return encode_fields({**kept, **supplied}, theirs=True)
 
     async def send(
-        self, target: Target, method: str, fields: bytes, body: bytes, reads: bool
+        self, target: Target, method: str, fields: bytes, body: bytes, repeatable: bool
     ) -> tuple[Connection, Head]:
         """Send one request, to any target; see the module about second attempts.
 
@@ -145,7 +146,7 @@ class Sender:
             method: of HTTP.
             fields: request line and fields, without the length.
             body: whole.
-            reads: whether sending it twice does no harm.
+            repeatable: whether sending it twice does no harm.
         """
         head = b"%bContent-Length: %d\r\n\r\n" % (fields, len(body)) if body or method == "POST" else fields + b"\r\n"
         if len(body) <= _JOIN_SIZE:
@@ -155,10 +156,12 @@ class Sender:
         try:
             return connection, await connection.exchange(method, head, body)
         except ConnectionLost as lost:
+            missed = connection.kept and connection.has_missed(lost)
             pool.discard(connection)
             if connection.received or connection.cut or not connection.kept:
                 raise
-            if not reads:
+            pool.keep_none()
+            if not (repeatable or missed):
                 raise ConnectionLost(
                     f"{lost.message}; whether it has received the request is unknown, so it is not sent again", where
                 ) from None

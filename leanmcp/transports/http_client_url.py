@@ -143,6 +143,10 @@ def _no_url(url: str) -> str:
         return f"{url!r} is no URL; did you mean '{match[1].lower()}://{host}{slash}{path}'?"
     if "://" in url and not url.lower().startswith(("http:", "https:")):
         return f"{url!r}: MCP is spoken over http:// and https://, not {url.partition('://')[0]}://"
+    if url.isdecimal():
+        return f"{url!r} is no URL; did you mean 'http://localhost:{url}/mcp'?"
+    if url in ("stdio", "http", "https", "sse") or url.startswith(("http//", "https//")) or url.endswith(".json"):
+        return f"{url!r} is no URL; give one such as 'http://localhost:8000/mcp', or StdioServerParameters(...)"
     if _BARE_HOST.fullmatch(url):
         name = url.partition("/")[0]
         scheme = "http" if _LOOPBACK.match(name) or ":" in name else "https"

@@ -18,7 +18,7 @@ from ..errors import ConnectionLost, HTTPStatusError, InvalidResult, NotFound, T
 from ..logs import logger, warn_seldom
 from ..protocol.jsonrpc import DECODE_FAULTS
 from ..protocol.outgoing import OutgoingRequest, cancelled
-from .http_client import HTTPStream, HTTPTransport
+from .http_client import READS, HTTPStream, HTTPTransport
 from .http_client_answers import JSON, SSE, json_rpc_error, media_type, not_mcp, refusal, shown
 
 _ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
@@ -103,8 +103,8 @@ class HTTPLegacyCarrier:
                 await asyncio.wait((post,))
 
     async def _post(self, request: OutgoingRequest) -> bytes:
-        fields = _ACCEPT | self._fields()
-        async with self._http.open("POST", headers=fields, body=request.message) as stream:
+        fields, reads = _ACCEPT | self._fields(), request.method in READS
+        async with self._http.open("POST", headers=fields, body=request.message, repeatable=reads) as stream:
             if request.answered is not None:
                 request.answered(stream.status, stream.headers)
             kind = stream.headers.get("content-type", "").encode("latin-1")
@@ -224,7 +224,9 @@ class HTTPLegacyCarrier:
         Raises:
             TransportError: the server did not take it.
         """
-        answer = await self._http.fetch("POST", headers=_ACCEPT | self._fields(), body=message, timeout=_SEND_TIME)
+        fields = _ACCEPT | self._fields()
+        # What comes twice tells nothing new.
+        answer = await self._http.fetch("POST", headers=fields, body=message, timeout=_SEND_TIME, repeatable=True)
         if answer.status >= 300:
             raise HTTPStatusError(
                 f"{self.where} answered {answer.status} to a message that needs no answer", self.where, answer.status

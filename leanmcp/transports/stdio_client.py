@@ -61,6 +61,11 @@ class StdioTransport:
         self._pending.told = take
 
     @property
+    def excuse(self) -> str:
+        """What may be why no answer comes, as the rest of a sentence, or empty."""
+        return "" if self._process is None else self._process.babble()
+
+    @property
     def stderr(self) -> str:
         """The end of what the server has printed on standard error, at most 64 KiB; empty with `stderr=None`."""
         return "" if self._process is None else self._process.errors.captured()
@@ -115,6 +120,7 @@ class StdioTransport:
             ConnectionLost: the server is not there any more.
         """
         process = self._process
+        self._pending.has_notified = True
         if process is None or not await process.send(message):
             raise ConnectionLost(f"{self.where} is not running", self.where)
 
@@ -242,6 +248,11 @@ class LegacyStdio:
         self._transport = transport
         self._greeted = 0
         self._renewing = asyncio.Lock()
+
+    @property
+    def excuse(self) -> str:
+        """As of `StdioTransport`."""
+        return self._transport.excuse
 
     @property
     def asked(self) -> Callable[[int | str, str, dict[str, Any]], None] | None:

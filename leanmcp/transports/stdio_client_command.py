@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import sys
+import zlib
 
 from ..errors import CannotConnect
 from ..mistyped import closest
@@ -37,16 +38,24 @@ _INHERITED = (
     else ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 )
 _SECRET = re.compile(r"(-*[\w.-]*(?:key|token|secret|password|passwd|auth)[\w.-]*)(=.*)?", re.IGNORECASE | re.DOTALL)
+_STARTED = "LEANMCP_STARTED"  # the variable with the marks of the commands that led to a process
 _SHOWN = 160  # characters of a command in texts
 _FIRST_LINE = 256  # bytes that the kernel reads of a script to find its interpreter
 
 
 def environment(parameters: StdioServerParameters) -> dict[str, str]:
-    """Return the variables of a server: the few that are handed on, and those that the user gave."""
+    """Return the variables of a server: the few that are handed on, a mark of its command, what the user gave."""
     kept = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     # A value like this is a function of an old bash, which would run it ("Shellshock").
     kept = {name: value for name, value in kept.items() if not value.startswith("()")}
-    return kept | (parameters.env or {})
+    return kept | {_STARTED: f"{os.environ.get(_STARTED, '')} {_mark(parameters)}".strip()} | (parameters.env or {})
+
+
+def _mark(parameters: StdioServerParameters) -> str:
+    """Return what tells this command from others."""
+    folder = os.path.abspath(parameters.cwd or ".")
+    said = (folder, parameters.command, *parameters.args, *sorted((parameters.env or {}).items()))
+    return f"{zlib.crc32(repr(said).encode(errors='replace')):08x}"
 
 
 def shown_command(parameters: StdioServerParameters) -> str:
@@ -70,6 +79,9 @@ def find_program(parameters: StdioServerParameters, variables: dict[str, str], w
     Raises:
         CannotConnect: there is none, or it cannot be run.
     """
+    if _mark(parameters) in os.environ.get(_STARTED, "").split():
+        reason = "it has started this process itself, so it would go on without end; put the client into another file"
+        raise CannotConnect(f"{where} cannot be started: {reason}", where)
     folder = os.path.abspath(parameters.cwd or ".")
     if not os.path.isdir(folder):
         raise CannotConnect(f"{where} cannot be started: cwd={folder!r} is no folder", where)

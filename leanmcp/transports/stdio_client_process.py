@@ -64,6 +64,7 @@ class ServerProcess(asyncio.BaseProtocol):
         self._exit_code: int | None = None
         self._group_ended = False
         self._ending: asyncio.Task[None] | None = None
+        pending.begin()
 
     @classmethod
     async def start(cls, parameters: StdioServerParameters, where: str, pending: Pending) -> ServerProcess:
@@ -118,15 +119,15 @@ class ServerProcess(asyncio.BaseProtocol):
         """Write a message as soon as the server reads; return False if it is not there any more."""
         while not self.leaving.is_set() and not self._room.is_set():
             await self._room.wait()
-        if self.leaving.is_set() or self._ending is not None:
-            return False
-        self.write(message)
-        return True
+        return self.write(message)
 
-    def write(self, message: bytes) -> None:
-        """Write a small message without waiting, behind those that are under way."""
-        if not self.leaving.is_set() and self._ending is None:
-            self._stdin.write(message + b"\n")
+    def write(self, message: bytes) -> bool:
+        """Write a small message without waiting, behind those that are under way; return False as `send` does."""
+        # A pipe that has just broken tells so in the next turn; until then uvloop refuses to write with a RuntimeError.
+        if self.leaving.is_set() or self._ending is not None or self._stdin.is_closing():
+            return False
+        self._stdin.write(message + b"\n")
+        return True
 
     def pause_writing(self) -> None:
         """Hold the callers of `send` back: the server does not read."""
@@ -216,6 +217,10 @@ class ServerProcess(asyncio.BaseProtocol):
         """Its exit code; None while it runs."""
         return self._exit_code if self._exited.is_set() else None
 
+    def babble(self) -> str:
+        """Return what it has printed in place of messages, as the rest of a sentence; empty once there was one."""
+        return self._pending.remark(self._lines.start)
+
     def obituary(self, remark: str = "") -> str:
         """Return how the server ended, a remark, and the end of its standard error, as the rest of a sentence."""
         code = self._exit_code
@@ -226,7 +231,7 @@ class ServerProcess(asyncio.BaseProtocol):
         else:
             text = f"was ended by {_signal_name(-code)}" if code < 0 else f"exited with code {code}"
         tail = self.errors.tail()
-        return text + remark + (f"; its standard error ends:\n{tail}" if tail else "")
+        return text + remark + self.babble() + (f"; its standard error ends:\n{tail}" if tail else "")
 
     # --- ending it ----------------------------------------------------------------------------------------------------
 

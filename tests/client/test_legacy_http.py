@@ -365,3 +365,40 @@ def test_a_handshake_that_fails_is_told_and_nothing_stays_open() -> None:
                     raise AssertionError
 
     run(main)
+
+
+@pytest.mark.parametrize(
+    ("last", "kind", "text"),
+    [
+        (
+            [answer(b"oops", "text/plain", "500 Oops")],
+            HTTPStatusError,
+            "answered 500 to a message that needs no answer",
+        ),
+        ([MUTE], CallTimeout, "did not take notifications/initialized in 0.5 seconds"),
+    ],
+)
+def test_a_handshake_that_breaks_off_is_told_by_its_own_fault(last: Script, kind: type[Exception], text: str) -> None:
+    """Ours: that the server did not know the probe says nothing any more, once it has greeted."""
+    first: Script = [answer(error(-32601, "what?"))]
+
+    async def main() -> None:
+        async with asyncio.timeout(DEADLINE), bad_server(first, greeting(1)[0], last, [ENDED]) as server:
+            with pytest.raises(kind, match=text):
+                async with Client(server.url, read_timeout_seconds=0.5):
+                    raise AssertionError
+
+    run(main)
+
+
+def test_a_server_that_only_knows_the_handshake_may_get_that_wrong() -> None:
+    """Ours: the answer to it tells more than that to the probe."""
+
+    async def main() -> None:
+        wrong: Script = [answer(result(1, protocolVersion=5))]
+        async with asyncio.timeout(DEADLINE), bad_server([answer(error(-32601, "what?"))], wrong) as server:
+            with pytest.raises(InvalidResult, match=r"initialize is invalid: .*protocolVersion"):
+                async with Client(server.url):
+                    raise AssertionError
+
+    run(main)

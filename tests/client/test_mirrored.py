@@ -253,3 +253,22 @@ def test_an_unknown_tool_is_looked_for_where_others_are_annotated() -> None:
     run(transport, lambda client: _list_and_call(client, "second", {"b": "y"}))
     assert transport.methods == ["tools/list", "tools/list", "tools/list", "tools/call"]
     assert dict(transport.outgoing[-1].headers) == {"mcp-param-b": "y"}
+
+
+def test_tools_that_may_be_called_twice_say_so() -> None:
+    """Ours: RFC 9110 9.2.2, "some means to know"; what a tool says last counts, and nothing means no."""
+    hints = [{"readOnlyHint": True}, {"idempotentHint": True}, {"readOnlyHint": False}, None]
+    tools = [{**tool(f"t{number}"), **({"annotations": hint} if hint else {})} for number, hint in enumerate(hints)]
+    transport = server(tools)
+
+    async def use(client: Any) -> list[bool]:
+        await client.call_tool("t0")
+        await client.list_tools()
+        for number in range(4):
+            await client.call_tool(f"t{number}")
+        tools[0]["annotations"] = {"destructiveHint": True}
+        await client.list_tools(cache_mode="refresh")
+        await client.call_tool("t0")
+        return [sent.repeatable for sent in transport.outgoing if sent.method == "tools/call"]
+
+    assert run(transport, use) == [False, True, True, False, False, False]

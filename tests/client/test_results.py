@@ -152,6 +152,31 @@ def test_what_is_no_response_is_refused(message: bytes) -> None:
 
 
 @pytest.mark.parametrize(
+    "error", ['{"code":"E1","message":"disk full"}', '{"code":5,"message":null}', '"disk full"', '["\xff"]', "{}"]
+)
+def test_an_error_of_another_shape_says_what_it_says(error: str) -> None:
+    """Ours: what went wrong at the server is in there, whatever it looks like."""
+    with pytest.raises(InvalidResult, match=r"^The server's error is no JSON-RPC error") as caught:
+        call(f'{{"jsonrpc":"2.0","id":1,"error":{error}}}'.encode())
+    assert caught.value.message.endswith(error)
+
+
+@pytest.mark.parametrize("error", ['{"code":5}', '{"code":5,"message":""}'])
+def test_an_error_without_a_message_has_one(error: str) -> None:
+    """Ours: an empty line in a log helps nobody."""
+    with pytest.raises(MCPError, match=r"^The server's error 5 has no message$"):
+        call(f'{{"jsonrpc":"2.0","id":1,"error":{error}}}'.encode())
+
+
+def test_an_error_beside_a_result_is_one() -> None:
+    """Spec: basic/index, "Responses": never both. Ours: null is as good as nothing."""
+    both = '{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"complete","content":[]}},"error":{}}}'
+    with pytest.raises(MCPError, match="no"):
+        call(both.format('{"code":5,"message":"no"}').encode())
+    assert call(both.format("null").encode()).content == []
+
+
+@pytest.mark.parametrize(
     ("code", "kind"),
     [
         (-32601, MethodNotFound),

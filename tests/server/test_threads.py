@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import threading
 import time
@@ -94,6 +95,30 @@ def test_outcomes_that_a_loop_left_behind_are_collected_by_the_next() -> None:
     loop.close()
     assert asyncio.run(work(threads, 2)) == [0, 1]
     assert ended.wait(DEADLINE)
+    assert threads._unfinished == 0
+
+
+def test_a_coroutine_that_comes_in_the_turn_of_a_cancellation_is_closed() -> None:
+    """Ours: of a plain wrapper around a coroutine function; else Python warns that it was never awaited."""
+    threads = ThreadPool(1)
+
+    async def never_run() -> None:
+        """Be made, and thrown away."""
+
+    made = never_run()
+
+    async def main() -> None:
+        task = asyncio.ensure_future(threads.run(lambda: made, (), {}, lambda: cancel(task)))
+        with pytest.raises(asyncio.CancelledError):
+            async with asyncio.timeout(DEADLINE):
+                await task
+
+    def cancel(task: asyncio.Future[None]) -> None:
+        # Told before the outcome is set: the cancellation follows it in the next turn, in front of the task's own step.
+        asyncio.get_running_loop().call_soon(task.cancel)
+
+    asyncio.run(main())
+    assert inspect.getcoroutinestate(made) == inspect.CORO_CLOSED
     assert threads._unfinished == 0
 
 

@@ -284,6 +284,46 @@ def test_stream_skips_what_is_not_for_it(caplog: pytest.LogCaptureFixture) -> No
     assert "sampling/createMessage" in caplog.text
 
 
+@pytest.mark.parametrize("status", ["200 OK", "500 Oops"])
+def test_small_chunks_leave_turns_to_others(status: str) -> None:
+    """Ours: what comes with one read may take a while to be read; the program goes on meanwhile."""
+    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def main() -> None:
+        script: Script = [head + chunk(b" ") * 8000 + chunk(result()) + chunk()]
+        async with talking(script, limits=HTTPClientLimits()) as (transport, _):
+            counting = asyncio.ensure_future(count())
+            while turns < 10:
+                await asyncio.sleep(0)
+            begun = turns
+            if status == "200 OK":
+                assert (await transport.request(outgoing())).strip() == result()
+            else:
+                with pytest.raises(HTTPStatusError):
+                    await transport.request(outgoing())
+            assert turns - begun >= 8000 // 256
+            counting.cancel()
+
+    asyncio.run(main())
+
+
+def test_byte_order_mark_does_not_spoil_an_answer() -> None:
+    """Ours: RFC 8259 8.1 lets a reader ignore it; some encoders write it."""
+
+    async def main() -> None:
+        async with talking([answer(b"\xef\xbb\xbf" + result())]) as (transport, _):
+            assert await transport.request(outgoing()) == result()
+
+    asyncio.run(main())
+
+
 def test_error_without_an_id_answers_the_request_of_its_stream() -> None:
     """Spec: basic/index, "Responses"; a server that could not read the id leaves it out."""
 

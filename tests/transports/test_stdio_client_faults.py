@@ -247,6 +247,26 @@ def test_answer_just_before_the_end_arrives(loop: str, last: Step) -> None:
 
 
 @both_loops
+def test_input_that_has_just_broken_takes_nothing_and_raises_nothing(loop: str) -> None:
+    """Ours: uvloop tells of it a turn later, and refuses to write until then."""
+    ready = '{"jsonrpc":"2.0","method":"notifications/ready"}'
+
+    async def main() -> None:
+        async with talking(start=[close(0), say(ready), MUTE], shutdown_timeout=0.01) as transport:
+            told = asyncio.Event()
+            transport.told = lambda method, params: told.set()
+            await told.wait()
+            process = transport._process
+            assert process is not None
+            while process.write(b"{}"):
+                await asyncio.sleep(0)
+            with pytest.raises(ConnectionLost, match="closed its standard input"):
+                await transport.request(outgoing())
+
+    run(loop, main())
+
+
+@both_loops
 def test_closed_input_is_found_with_the_next_request(loop: str) -> None:
     """Ours: what cannot read any more cannot answer any more."""
 

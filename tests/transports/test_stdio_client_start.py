@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from leanmcp.connect import transport_to
 from leanmcp.errors import CannotConnect
 from leanmcp.transports.stdio_client import StdioTransport
 from leanmcp.transports.stdio_client_command import environment, shown_command
+from tests.support.processes import DEADLINE, ROOT
 from tests.support.stdio_talk import run, talking
 
 # --- parameters -------------------------------------------------------------------------------------------------------
@@ -116,6 +118,38 @@ def test_environment_is_a_safe_part_of_ours(monkeypatch: pytest.MonkeyPatch) -> 
     assert (found["MORE"], found["HOME"]) == ("1", "/else")
     assert not {"MY_SECRET", "SHELL", "TERM"} & found.keys()
     assert environment(StdioServerParameters(command="x"))["HOME"] == "/home/me"
+
+
+SELF = """
+import asyncio, sys
+from leanmcp import Client, StdioServerParameters
+
+print("started", file=open("log", "a"))
+
+async def main():
+    async with Client(StdioServerParameters(command=sys.executable, args=["both.py"], env={"PYTHONPATH": sys.argv[1]})):
+        pass
+
+asyncio.run(main())
+"""
+
+
+def test_program_that_starts_itself_comes_to_an_end(tmp_path: Path) -> None:
+    """Ours: a client in the file of its server; each one would start the next one."""
+    (tmp_path / "both.py").write_text(SELF.replace("sys.argv[1]", repr(str(ROOT))))
+    done = subprocess.run(
+        [sys.executable, "both.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+    )
+    assert done.returncode == 1
+    assert (tmp_path / "log").read_text() == "started\n" * 2
+    assert (
+        "both.py cannot be started: it has started this process itself, so it would go on without end; " in done.stderr
+    )
 
 
 # --- starts that fail -------------------------------------------------------------------------------------------------
