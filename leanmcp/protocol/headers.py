@@ -16,7 +16,7 @@ import msgspec
 
 from ..errors import HeaderMismatch
 
-_SENTINEL_START, _SENTINEL_END = "=?base64?", "?="
+SENTINEL_START, SENTINEL_END = "=?base64?", "?="
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _INTEGER = re.compile(r"(-?[0-9]{1,400})(?:\.0{1,400})?")
 _MIRRORED_TYPES = {"string", "integer", "boolean"}
@@ -34,10 +34,10 @@ def decode_value(name: str, value: str) -> str:
     """
     if not value.isascii():
         raise HeaderMismatch(f"{name} holds a byte outside ASCII; send such text as =?base64?...?=")
-    marks = len(_SENTINEL_START) + len(_SENTINEL_END)
-    if len(value) < marks or not (value.startswith(_SENTINEL_START) and value.endswith(_SENTINEL_END)):
+    marks = len(SENTINEL_START) + len(SENTINEL_END)
+    if len(value) < marks or not (value.startswith(SENTINEL_START) and value.endswith(SENTINEL_END)):
         return value
-    encoded = value[len(_SENTINEL_START) : -len(_SENTINEL_END)]
+    encoded = value[len(SENTINEL_START) : -len(SENTINEL_END)]
     try:
         data = binascii.a2b_base64(encoded, strict_mode=True)
         # Stray bits behind the last character would give one text two spellings.

@@ -111,12 +111,11 @@ class RequestReader:
             return
         if not self._data:
             self._data = data
-        elif isinstance(self._data, bytearray):
-            del self._data[: self._position]
-            self._data += data
-            self._position = 0
         else:
-            self._data = bytearray(memoryview(self._data)[self._position :])
+            if isinstance(self._data, bytearray):
+                del self._data[: self._position]
+            else:
+                self._data = bytearray(memoryview(self._data)[self._position :])
             self._data += data
             self._position = 0
         if self.phase == IDLE:

@@ -41,7 +41,6 @@ _decode_any = msgspec.json.Decoder().decode
 # The decoder looks into those strings only that it needs, and bytes of them that are no UTF-8 raise the last one.
 DECODE_FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 """What decoding raises where a message is not what it should be."""
-_FAULTS = (msgspec.DecodeError, RecursionError)  # of bytes that `check_bytes` has seen
 
 
 def decode(message: bytes, limits: Limits = DEFAULT_LIMITS) -> Envelope:
@@ -58,7 +57,7 @@ def decode(message: bytes, limits: Limits = DEFAULT_LIMITS) -> Envelope:
     check_bytes(message, limits)
     try:
         return _decode(message)
-    except _FAULTS as fault:
+    except DECODE_FAULTS as fault:
         return _decode_slowly(message, fault)
 
 
@@ -95,7 +94,7 @@ def _decode_slowly(message: bytes, fault: Exception) -> Envelope:
         value: Any = _decode_any(message)
     except msgspec.ValidationError:
         raise refuse("a number is out of range") from None
-    except _FAULTS as worse:  # behind what was of the wrong type
+    except DECODE_FAULTS as worse:  # behind what was of the wrong type
         raise ParseError(f"Parse error: {malformed(message, worse)}") from None
     if isinstance(value, list):
         raise refuse("batches are not supported, send one message at a time")

@@ -13,7 +13,7 @@ import msgspec
 
 from ..errors import InvalidParams, MalformedMeta, MethodNotFound
 from ..limits import Limits
-from .jsonrpc import check_bytes
+from .jsonrpc import DECODE_FAULTS, check_bytes
 
 PREFIX = "io.modelcontextprotocol/"
 PROTOCOL_VERSION = PREFIX + "protocolVersion"
@@ -121,7 +121,7 @@ def decode_call(message: bytes, limits: Limits) -> CallToolRequest | None:
         check_bytes(message, limits)
     try:
         return decode_plain_call(message)
-    except (msgspec.DecodeError, RecursionError):
+    except DECODE_FAULTS:
         return None
 
 
@@ -138,7 +138,7 @@ def decode_params(raw: msgspec.Raw | bytes, decoder: msgspec.json.Decoder[P]) ->
     """
     try:
         return decoder.decode(raw)
-    except (msgspec.DecodeError, RecursionError) as fault:
+    except DECODE_FAULTS as fault:
         raise _explain(raw, fault) from None
 
 
@@ -150,7 +150,7 @@ def decode_late(data: msgspec.Raw | bytes, decode: Callable[[Any], T] = msgspec.
     """
     try:
         return decode(data)
-    except (msgspec.DecodeError, RecursionError) as fault:
+    except DECODE_FAULTS as fault:
         raise InvalidParams(f"Invalid params: {plain(fault)}") from None
 
 
@@ -162,7 +162,7 @@ def _explain(raw: msgspec.Raw | bytes, fault: Exception) -> InvalidParams:
     """Tell a fault in `_meta` from one elsewhere in the params."""
     try:
         _decode_meta(raw)
-    except (msgspec.DecodeError, RecursionError) as meta_fault:
+    except DECODE_FAULTS as meta_fault:
         return MalformedMeta(_explain_meta(raw, meta_fault))
     return InvalidParams(f"Invalid params: {plain(fault)}")
 
@@ -170,7 +170,7 @@ def _explain(raw: msgspec.Raw | bytes, fault: Exception) -> InvalidParams:
 def _explain_meta(raw: msgspec.Raw | bytes, fault: Exception) -> str:
     try:
         params: Any = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError):
+    except DECODE_FAULTS:
         return f"Invalid params: {plain(fault)}"
     meta = params.get("_meta", {}) if isinstance(params, dict) else {}
     if not isinstance(params, dict | None):

@@ -12,11 +12,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import InvalidParams
-from .headers import ParamHeader, argument_at
+from .headers import SENTINEL_END, SENTINEL_START, ParamHeader, argument_at
 
 # A tab inside would be legal too, but it is a control character, and proxies turn it into a blank.
 _PLAIN = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?")
-_SENTINEL_START, _SENTINEL_END = "=?base64?", "?="
 _SAFE_INTEGER = 2**53 - 1
 
 
@@ -28,10 +27,10 @@ def encode_value(text: str) -> str:
     Raises:
         UnicodeEncodeError: half a surrogate pair, which has no UTF-8.
     """
-    if _PLAIN.fullmatch(text) and not (text.startswith(_SENTINEL_START) and text.endswith(_SENTINEL_END)):
+    if _PLAIN.fullmatch(text) and not (text.startswith(SENTINEL_START) and text.endswith(SENTINEL_END)):
         return text
     encoded = binascii.b2a_base64(text.encode(), newline=False).decode()
-    return f"{_SENTINEL_START}{encoded}{_SENTINEL_END}"
+    return f"{SENTINEL_START}{encoded}{SENTINEL_END}"
 
 
 def mirror_params(plan: Iterable[ParamHeader], arguments: Any) -> dict[str, str]:

@@ -49,7 +49,7 @@ class EventReader:
     def __init__(self, max_size: int) -> None:
         self._max_size = max_size
         self._line = bytearray()
-        self._data: list[bytes] = []
+        self._data: bytes | bytearray | None = None
         self._size = 0
         self._type = ""
         self._after_cr = False
@@ -96,7 +96,13 @@ class EventReader:
             self._size += len(value) + 1
             if self._size > self._max_size:
                 raise OversizedEvent
-            self._data.append(value)
+            if self._data is None:
+                self._data = value
+            else:
+                if isinstance(self._data, bytes):  # not a list: a million short lines would take many times their size
+                    self._data = bytearray(self._data)
+                self._data += b"\n"
+                self._data += value
         elif name == b"event":
             self._type = value.decode(errors="replace")
         elif name == b"id":
@@ -106,9 +112,8 @@ class EventReader:
             self.retry = int(value)
 
     def _dispatch(self, events: list[Event]) -> None:
-        if self._data:
-            data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
-            events.append(Event(data, self._type or "message", self.last_id))
-            self._data = []
+        if self._data is not None:
+            events.append(Event(bytes(self._data), self._type or "message", self.last_id))
+            self._data = None
             self._size = 0
         self._type = ""

@@ -59,9 +59,9 @@ class Matcher:
         self._atoms = _atoms(path)
         first = self._atoms[0] if self._atoms else None
         self._prefix = first.data.decode("ascii") if isinstance(first, _Literal) else ""
-        names = [variable.name for part in parts if isinstance(part, Expression) for variable in part.variables]
-        prefixed = any(variable.prefix for part in parts if isinstance(part, Expression) for variable in part.variables)
-        self._repeats = prefixed or len(set(names)) < len(names)
+        variables = [variable for part in parts if isinstance(part, Expression) for variable in part.variables]
+        prefixed = any(variable.prefix for variable in variables)
+        self._repeats = prefixed or len({variable.name for variable in variables}) < len(variables)
 
     def match(self, uri: str) -> Values | None:
         """Return the values in `uri`, None where it does not fit."""
@@ -281,16 +281,13 @@ def _add_expression(atoms: list[_Atom], expression: Expression, in_query: bool) 
         lead = operator.separator if number else operator.first
         never = "" if operator.reserved else "&#" if operator.sign in ("?", "&") else _SEGMENT + "&" * in_query
         if variable.explode:
-            never = never.replace(operator.separator, "")
-            atoms.append(_Capture(variable, _table(never, but=True), 0, lead, operator.separator))
+            flags = _table(never.replace(operator.separator, ""), but=True)
+            atoms.append(_Capture(variable, flags, 0, lead, operator.separator))
             continue
-        if several or operator.sign == ";":
-            never += operator.separator
+        flags = _table(never + operator.separator if several or operator.sign == ";" else never, but=True)
         if operator.named:
             _add(atoms, f"{lead}{variable.name}{operator.if_empty}")
-            equals = "" if operator.if_empty else "="
-            atoms.append(_Capture(variable, _table(never, but=True), 0, equals))
+            atoms.append(_Capture(variable, flags, 0, "" if operator.if_empty else "="))
         else:
             _add(atoms, lead)
-            least = 0 if operator.first else 1
-            atoms.append(_Capture(variable, _table(never, but=True), least))
+            atoms.append(_Capture(variable, flags, 0 if operator.first else 1))

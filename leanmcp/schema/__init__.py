@@ -40,9 +40,12 @@ def compile(schema: object, *, profile: str = "trusted", eager: bool = False) ->
         SchemaError: it is no schema, or one that cannot be enforced; the text and `pointer` say where.
         ValueError: no such profile.
     """
-    from .validator import compile_schema
+    from .validator import validator_of
 
-    return compile_schema(schema, profile=profile, eager=eager)
+    validator = validator_of(schema, profile)
+    if eager:
+        validator.prepare()
+    return validator
 
 
 def validate(schema: object, value: object, *, profile: str = "trusted") -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from .documents import Documents, Position, Resource
 from .error import SchemaError, pointer
 from .finish import finish
-from .ir import ALL_KINDS, Choice, Matcher, Node
+from .ir import ALL_KINDS, Matcher, Node, choice_of
 from .matchers import matcher
 from .profiles import Profile
 from .values import exact
@@ -36,6 +36,8 @@ COUNTS = {
     "maxItems": "max_items",
     "minProperties": "min_members",
     "maxProperties": "max_members",
+    "minContains": "min_contains",
+    "maxContains": "max_contains",
 }
 ONE = {
     "additionalProperties": "additional",
@@ -58,7 +60,7 @@ def compile_documents(documents: Documents, profile: Profile) -> Node:
     compiler = _Compiler(documents, profile)
     root = compiler.node(documents.root, ())
     while compiler.pending:
-        compiler.fill(*compiler.pending.pop())
+        _Reading(compiler, *compiler.pending.pop()).fill()
     finish(compiler.nodes, profile)
     return root
 
@@ -83,7 +85,7 @@ class _Compiler:
         node = self._known.get((id(schema), scope))
         if node is None:
             if len(self.nodes) >= self.profile.max_nodes:
-                raise SchemaError((), f"has over {self.profile.max_nodes} subschemas", keyword=False)
+                raise SchemaError((), f"has over {self.profile.max_nodes} subschemas")
             node = self._known[id(schema), scope] = Node(pointer(position.place))
             self.nodes.append(node)
             self.pending.append((node, position, scope))
@@ -95,40 +97,6 @@ class _Compiler:
             return scope
         return tuple(sorted({**dict.fromkeys(names, resource.uri), **dict(scope)}.items()))
 
-    def fill(self, node: Node, position: Position, scope: Scope) -> None:
-        """Read the keywords of one subschema."""
-        schema, dialect = position.schema, position.resource.dialect
-        node.same = self._references(position, scope)
-        if isinstance(title := schema.get("title"), str):
-            node.title = title
-        if dialect.alone and node.same:
-            return
-        for keyword, value in schema.items():
-            read = READERS.get(keyword)
-            if read is not None and keyword in dialect.keywords:
-                try:
-                    read(self, node, keyword, value, position, scope)
-                except _Wrong as wrong:
-                    raise SchemaError((*position.place, keyword), str(wrong)) from None
-
-    def _references(self, position: Position, scope: Scope) -> tuple[Node, ...]:
-        found = []
-        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
-            target = self.documents.targets.get((id(position.schema), keyword))
-            if target is None:
-                continue
-            goal = target.position
-            outermost = dict(scope).get(target.dynamic) if target.dynamic is not None else None
-            if outermost is not None and target.dynamic is not None:
-                goal = self.documents.resources[outermost].dynamic[target.dynamic]
-            found.append(self.node(goal, scope))
-        return tuple(found)
-
-    def inner(self, schema: Any, position: Position, scope: Scope) -> Node:
-        """Return the node of a subschema of the schema at `position`."""
-        known = self.documents.positions.get(id(schema)) if isinstance(schema, dict) else None
-        return self.node(known or Position(schema, position.resource, position.place), scope)
-
     def matcher(self, pattern: str) -> Matcher:
         found = self._matchers.get(pattern)
         if found is None:
@@ -138,84 +106,124 @@ class _Compiler:
                 raise _Wrong(f"cannot be enforced: {error}") from None
         return found
 
+
+class _Reading:
+    """One subschema on its way into its node."""
+
+    def __init__(self, compiler: _Compiler, node: Node, position: Position, scope: Scope) -> None:
+        self._compiler = compiler
+        self.node = node
+        self.position = position
+        self.schema: dict[str, Any] = position.schema
+        self.dialect = position.resource.dialect
+        self._scope = scope
+
+    def fill(self) -> None:
+        """Read the keywords into the node."""
+        self.node.same = self._references()
+        if isinstance(title := self.schema.get("title"), str):
+            self.node.title = title
+        if self.dialect.alone and self.node.same:
+            return
+        for keyword, value in self.schema.items():
+            read = READERS.get(keyword)
+            if read is not None and keyword in self.dialect.keywords:
+                try:
+                    read(self, keyword, value)
+                except _Wrong as wrong:
+                    raise SchemaError((*self.position.place, keyword), str(wrong)) from None
+
+    def _references(self) -> tuple[Node, ...]:
+        found, documents = [], self._compiler.documents
+        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+            target = documents.targets.get((id(self.schema), keyword))
+            if target is None:
+                continue
+            goal = target.position
+            outermost = dict(self._scope).get(target.dynamic) if target.dynamic is not None else None
+            if outermost is not None and target.dynamic is not None:
+                goal = documents.resources[outermost].dynamic[target.dynamic]
+            found.append(self._compiler.node(goal, self._scope))
+        return tuple(found)
+
+    def inner(self, schema: Any) -> Node:
+        """Return the node of a subschema of this one."""
+        known = self._compiler.documents.positions.get(id(schema)) if isinstance(schema, dict) else None
+        here = known or Position(schema, self.position.resource, self.position.place)
+        return self._compiler.node(here, self._scope)
+
     # One method for each shape of keyword ---------------------------------------------------------------------------
 
-    def _type(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        node.names = (value,) if isinstance(value, str) else tuple(value)
-        node.kinds = frozenset(node.names) | ({"integer"} if "number" in node.names else set())
+    def _type(self, keyword: str, value: Any) -> None:
+        self.node.names = (value,) if isinstance(value, str) else tuple(value)
+        self.node.kinds = frozenset(self.node.names) | ({"integer"} if "number" in self.node.names else set())
 
-    def _choice(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
+    def _choice(self, keyword: str, value: Any) -> None:
         values = (value,) if keyword == "const" else tuple(value)
-        _bound_choices(values, self.profile)
-        texts = frozenset(choice for choice in values if isinstance(choice, str))
-        others = tuple(choice for choice in values if not isinstance(choice, str))
-        node.choices = (*node.choices, Choice(values, texts, others))
+        _bound_choices(values, self._compiler.profile)
+        self.node.choices = (*self.node.choices, choice_of(values))
 
-    def _bound(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
+    def _bound(self, keyword: str, value: Any) -> None:
         name = BOUNDS[keyword]
-        schema = position.schema
-        if position.resource.dialect.number == 4:
+        if self.dialect.number == 4:
             if isinstance(value, bool):
                 return
-            if schema.get(f"exclusive{keyword.capitalize()}") is True:
+            if self.schema.get(f"exclusive{keyword.capitalize()}") is True:
                 name = {"ge": "gt", "le": "lt"}[name]
-        node.numbers = (*node.numbers, (name, value, exact(value) if name == "multiple_of" else 0))
+        self.node.numbers = (*self.node.numbers, (name, value, exact(value) if name == "multiple_of" else 0))
 
-    def _count(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        setattr(node, COUNTS[keyword], int(value))
+    def _count(self, keyword: str, value: Any) -> None:
+        setattr(self.node, COUNTS[keyword], int(value))
 
-    def _contains_count(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        setattr(node, "min_contains" if keyword == "minContains" else "max_contains", int(value))
+    def _pattern(self, keyword: str, value: Any) -> None:
+        self.node.pattern = self._compiler.matcher(value)
 
-    def _pattern(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        node.pattern = self.matcher(value)
+    def _unique(self, keyword: str, value: Any) -> None:
+        self.node.unique = value
 
-    def _unique(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        node.unique = value
+    def _required(self, keyword: str, value: Any) -> None:
+        self.node.required = tuple(value)
 
-    def _required(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        node.required = tuple(value)
+    def _required_with(self, keyword: str, value: Any) -> None:
+        self.node.required_with = tuple((name, tuple(names)) for name, names in value.items())
 
-    def _required_with(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        node.required_with = tuple((name, tuple(names)) for name, names in value.items())
-
-    def _dependencies(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        if position.resource.dialect.number <= 7:
+    def _dependencies(self, keyword: str, value: Any) -> None:
+        if self.dialect.number <= 7:
             lists = {name: names for name, names in value.items() if isinstance(names, list)}
-            self._required_with(node, keyword, lists, position, scope)
+            self._required_with(keyword, lists)
             schemas = {name: schema for name, schema in value.items() if name not in lists}
-            self._dependent(node, keyword, schemas, position, scope)
+            self._dependent(keyword, schemas)
 
-    def _dependent(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        node.dependent = tuple((name, self.inner(schema, position, scope)) for name, schema in value.items())
+    def _dependent(self, keyword: str, value: Any) -> None:
+        self.node.dependent = tuple((name, self.inner(schema)) for name, schema in value.items())
 
-    def _properties(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        node.properties = {name: self.inner(schema, position, scope) for name, schema in value.items()}
+    def _properties(self, keyword: str, value: Any) -> None:
+        self.node.properties = {name: self.inner(schema) for name, schema in value.items()}
 
-    def _patterns(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        node.patterns = tuple((self.matcher(text), self.inner(inner, position, scope)) for text, inner in value.items())
+    def _patterns(self, keyword: str, value: Any) -> None:
+        self.node.patterns = tuple((self._compiler.matcher(text), self.inner(inner)) for text, inner in value.items())
 
-    def _one(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        setattr(node, ONE[keyword], self.inner(value, position, scope))
+    def _one(self, keyword: str, value: Any) -> None:
+        setattr(self.node, ONE[keyword], self.inner(value))
         if keyword == "contains":
-            node.contains_marks = position.resource.dialect.number >= 2020
+            self.node.contains_marks = self.dialect.number >= 2020
 
-    def _several(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        setattr(node, SEVERAL[keyword], tuple(self.inner(schema, position, scope) for schema in value))
+    def _several(self, keyword: str, value: Any) -> None:
+        setattr(self.node, SEVERAL[keyword], tuple(self.inner(schema) for schema in value))
 
-    def _then(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        if "if" in position.schema:
-            setattr(node, "then" if keyword == "then" else "otherwise", self.inner(value, position, scope))
+    def _then(self, keyword: str, value: Any) -> None:
+        if "if" in self.schema:
+            setattr(self.node, "then" if keyword == "then" else "otherwise", self.inner(value))
 
-    def _items(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
+    def _items(self, keyword: str, value: Any) -> None:
         if isinstance(value, list):
-            node.prefix = tuple(self.inner(schema, position, scope) for schema in value)
+            self.node.prefix = tuple(self.inner(schema) for schema in value)
         else:
-            node.rest = self.inner(value, position, scope)
+            self.node.rest = self.inner(value)
 
-    def _further_items(self, node: Node, keyword: str, value: Any, position: Position, scope: Scope) -> None:
-        if isinstance(position.schema.get("items"), list):
-            node.rest = self.inner(value, position, scope)
+    def _further_items(self, keyword: str, value: Any) -> None:
+        if isinstance(self.schema.get("items"), list):
+            self.node.rest = self.inner(value)
 
 
 class _Wrong(Exception):
@@ -240,27 +248,26 @@ def _inside(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-Read = Callable[[_Compiler, Node, str, Any, Position, Scope], None]
+Read = Callable[[_Reading, str, Any], None]
 READERS: dict[str, Read] = {
-    "type": _Compiler._type,
-    "enum": _Compiler._choice,
-    "const": _Compiler._choice,
-    **dict.fromkeys(BOUNDS, _Compiler._bound),
-    **dict.fromkeys(COUNTS, _Compiler._count),
-    **dict.fromkeys(("minContains", "maxContains"), _Compiler._contains_count),
-    "pattern": _Compiler._pattern,
-    "uniqueItems": _Compiler._unique,
-    "required": _Compiler._required,
-    "dependentRequired": _Compiler._required_with,
-    "dependencies": _Compiler._dependencies,
-    "dependentSchemas": _Compiler._dependent,
-    "properties": _Compiler._properties,
-    "patternProperties": _Compiler._patterns,
-    **dict.fromkeys(ONE, _Compiler._one),
-    **dict.fromkeys(SEVERAL, _Compiler._several),
-    "then": _Compiler._then,
-    "else": _Compiler._then,
-    "items": _Compiler._items,
-    "prefixItems": _Compiler._items,
-    "additionalItems": _Compiler._further_items,
+    "type": _Reading._type,
+    "enum": _Reading._choice,
+    "const": _Reading._choice,
+    **dict.fromkeys(BOUNDS, _Reading._bound),
+    **dict.fromkeys(COUNTS, _Reading._count),
+    "pattern": _Reading._pattern,
+    "uniqueItems": _Reading._unique,
+    "required": _Reading._required,
+    "dependentRequired": _Reading._required_with,
+    "dependencies": _Reading._dependencies,
+    "dependentSchemas": _Reading._dependent,
+    "properties": _Reading._properties,
+    "patternProperties": _Reading._patterns,
+    **dict.fromkeys(ONE, _Reading._one),
+    **dict.fromkeys(SEVERAL, _Reading._several),
+    "then": _Reading._then,
+    "else": _Reading._then,
+    "items": _Reading._items,
+    "prefixItems": _Reading._items,
+    "additionalItems": _Reading._further_items,
 }

@@ -12,9 +12,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from .values import KINDS as JSON_TYPES
+from .values import has_duplicates
+
 __all__ = ["DIALECTS", "LATEST", "Dialect", "dialect_of", "wrong"]
 
-TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
+TYPES = tuple(JSON_TYPES.values())
 
 
 class Dialect(Struct, frozen=True, eq=False):
@@ -189,8 +192,6 @@ def _is_filled(value: Any) -> bool:
 
 
 def _are_different(value: Any) -> bool:
-    from .values import has_duplicates
-
     return _is_filled(value) and not has_duplicates(value)
 
 

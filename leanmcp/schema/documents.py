@@ -97,7 +97,7 @@ class Documents:
                     position.place, f"lies too deep, over {self._profile.max_depth} levels", keyword=False
                 )
             if len(self.positions) >= self._profile.max_nodes:
-                raise SchemaError((), f"has over {self._profile.max_nodes} subschemas", keyword=False)
+                raise SchemaError((), f"has over {self._profile.max_nodes} subschemas")
             self._enter(position)
             self.positions[id(schema)] = position
             self._note(position)
@@ -197,7 +197,7 @@ class Documents:
         elif fragment in resource.anchors:
             target = resource.anchors[fragment]
         else:
-            raise SchemaError(place, f"is {text[:80]!r}, where there is no subschema")
+            raise _nowhere(place, text)
         dynamic: str | None = None
         if keyword == "$dynamicRef" and resource.dynamic.get(fragment) is target:
             dynamic = fragment
@@ -226,11 +226,11 @@ class Documents:
                 here = here[int(name)]
                 path = (*path, int(name))
             else:
-                raise SchemaError(place, f"is {text[:80]!r}, where there is no subschema")
+                raise _nowhere(place, text)
             if isinstance(here, dict) and id(here) in self.positions:
                 owner = self.positions[id(here)].resource
         if not isinstance(here, dict | bool):
-            raise SchemaError(place, f"is {text[:80]!r}, where there is no subschema")
+            raise _nowhere(place, text)
         position = self.positions.get(id(here)) if isinstance(here, dict) else None
         if position is None:
             position = Position(here, owner, path, len(path))
@@ -240,6 +240,10 @@ class Documents:
 
 METASCHEMA_URIS = frozenset(DIALECTS)
 SUBSCHEMAS = frozenset(("schema", "schema or flag", "schemas", "schema or schemas", "schemas by name", "dependencies"))
+
+
+def _nowhere(place: Place, text: str) -> SchemaError:
+    return SchemaError(place, f"is {text[:80]!r}, where there is no subschema")
 
 
 def _may_be_flag(position: Position) -> bool:

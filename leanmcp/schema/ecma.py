@@ -8,8 +8,10 @@ JSON Schema 2020-12: core 6.4 "Regular Expressions"; ECMA-262 22.2.1 "Patterns".
 from __future__ import annotations
 
 import functools
+import re
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 __all__ = ["WORD", "Part", "Ranges", "complement", "parse", "python_source"]
 
@@ -28,6 +30,7 @@ SHORTHANDS = {"d": DIGIT, "w": WORD, "s": SPACE}
 CONTROLS = {"f": 0x0C, "n": 0x0A, "r": 0x0D, "t": 0x09, "v": 0x0B}
 ASSERTIONS = ("start", "end", "edge", "look")
 HEX = frozenset("0123456789abcdefABCDEF")
+_REFERENCE = re.compile("[1-9][0-9]*")
 
 
 class Part(Struct, frozen=True):
@@ -95,8 +98,11 @@ class _Parser:
             raise self.wrong("a bare )", r"write \) for the bracket")
         return whole
 
+    def refusal(self, why: str) -> ValueError:
+        return ValueError(f"pattern {self.pattern[:200]!r}{why}")
+
     def wrong(self, what: str, instead: str) -> ValueError:
-        return ValueError(f"pattern {self.pattern[:200]!r}: {what} has no meaning in JSON Schema; {instead}")
+        return self.refusal(f": {what} has no meaning in JSON Schema; {instead}")
 
     def peek(self, length: int = 1) -> str:
         return self.pattern[self.at : self.at + length]
@@ -179,14 +185,14 @@ class _Parser:
     def group(self) -> Part:
         self.depth += 1
         if self.depth > MAX_NESTING:
-            raise ValueError(f"pattern {self.pattern[:200]!r}: over {MAX_NESTING} groups inside each other")
+            raise self.refusal(f": over {MAX_NESTING} groups inside each other")
         if self.take("(?:"):
             part = self.either()
             if part.kind in ASSERTIONS:
                 part = Part("sequence", parts=(part,))  # which may be repeated
         elif look := self.look():
             opened = self.groups
-            part = _looking(look, self.either())
+            part = replace(look, parts=(self.either(),))
             self.optional.update(range(opened + 1, self.groups + 1) if look.negated else ())
         elif self.take("(?<"):
             name, closed, _ = self.pattern[self.at :].partition(">")
@@ -202,7 +208,7 @@ class _Parser:
             self.at += 1
             part = self.capture()
         if not self.take(")"):
-            raise ValueError(f"pattern {self.pattern[:200]!r} is not a valid regular expression: a group is not closed")
+            raise self.refusal(" is not a valid regular expression: a group is not closed")
         self.depth -= 1
         return part
 
@@ -233,14 +239,9 @@ class _Parser:
                 raise self.wrong(r"\k", r"write \k<name>")
             self.at += len(name) + 3
             return self.back(name[1:])
-        if letter and letter in "123456789":
-            digits = letter
-            while (
-                more := self.pattern[self.at + 1 + len(digits) : self.at + 2 + len(digits)]
-            ) and more in "0123456789":
-                digits += more
-            self.at += 1 + len(digits)
-            return self.back(int(digits[:6]))
+        if number := _REFERENCE.match(self.pattern, self.at + 1):
+            self.at = number.end()
+            return self.back(int(number[0][:6]))
         ranges = self.shorthand()
         if ranges is None:
             code = self.literal()
@@ -250,9 +251,7 @@ class _Parser:
     def back(self, name: int | str) -> Part:
         number = self.names.get(name, 0) if isinstance(name, str) else name
         if number == 0 or number > self.groups or number in self.repeated | self.open:
-            raise ValueError(
-                f"pattern {self.pattern[:200]!r}: group {str(name)[:40]!r} is referred to where it may not be complete"
-            )
+            raise self.refusal(f": group {str(name)[:40]!r} is referred to where it may not be complete")
         return Part("back", number=number, optional=number in self.optional)
 
     def shorthand(self) -> Ranges | None:
@@ -268,9 +267,7 @@ class _Parser:
             try:
                 found = property_ranges(name[1:])
             except KeyError:
-                raise ValueError(
-                    f"pattern {self.pattern[:200]!r}: the property {name[1:41]!r} is not supported"
-                ) from None
+                raise self.refusal(f": the property {name[1:41]!r} is not supported") from None
         elif letter and letter.lower() in SHORTHANDS:
             self.at += 2
             found = SHORTHANDS[letter.lower()]
@@ -335,7 +332,7 @@ class _Parser:
         """Read one character or one set of them inside a class."""
         character = self.peek()
         if not character:
-            raise ValueError(f"pattern {self.pattern[:200]!r} is not a valid regular expression: a class is not closed")
+            raise self.refusal(" is not a valid regular expression: a class is not closed")
         if character != "\\":
             self.at += 1
             return ord(character)
@@ -343,11 +340,6 @@ class _Parser:
             return 0x08
         found = self.shorthand()
         return self.literal() if found is None else found
-
-
-def _looking(look: Part, inner: Part) -> Part:
-    """Return a look with what it looks for."""
-    return Part("look", parts=(inner,), negated=look.negated, behind=look.behind)
 
 
 def _is_count(text: str) -> bool:

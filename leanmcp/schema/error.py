@@ -27,7 +27,7 @@ class SchemaError(ValueError):
     """A schema that cannot be enforced; `pointer` is the JSON pointer of what is wrong in it, `#` for the root.
 
     Args:
-        place: of the keyword or the subschema that is wrong.
+        place: of the keyword or the subschema that is wrong; empty for the schema itself.
         why: what is wrong with it, as the rest of a sentence.
         keyword: False where the place is a subschema as a whole.
     """

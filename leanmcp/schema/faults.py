@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
+from ..logs import clipped
 from ..mistyped import closest
 
 __all__ = ["Fault", "listing", "path_text", "phrase"]
@@ -46,7 +47,7 @@ def path_text(parts: Iterable[str | int]) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
         elif part.replace("-", "_").isidentifier() and part.isprintable():
-            text += f".{_clip(part, MAX_VALUE)}" if text else _clip(part, MAX_VALUE)
+            text += f".{clipped(part, MAX_VALUE)}" if text else clipped(part, MAX_VALUE)
         else:
             text += f"[{clip_json(part)}]" if text else clip_json(part)
     return text
@@ -66,7 +67,7 @@ def phrase(
         what: "arguments for" or "result of".
         noun: what bears the name.
     """
-    text = f"Invalid {what} {noun} {_clip(_printable(tool_name), 128)}:"
+    text = f"Invalid {what} {noun} {clipped(_printable(tool_name), 128)}:"
     return "\n".join([text, *_lines(faults, echo_values, MAX_TEXT - len(text.encode()))])
 
 
@@ -92,7 +93,7 @@ def _lines(faults: Sequence[Fault], echo_values: bool, room: int) -> list[str]:
 def _line(fault: Fault, echo_values: bool) -> str:
     path = f"{fault.path}: " if fault.path else ""
     got = f", got {clip_json(fault.value)}" if echo_values and fault.value is not UNSET else ""
-    return _clip(_printable(path + fault.message), MAX_LINE - len(got)) + got
+    return clipped(_printable(path + fault.message), MAX_LINE - len(got)) + got
 
 
 # Sentences ---------------------------------------------------------------------------------------------------------
@@ -155,7 +156,7 @@ def unknown_name(name: str, accepted: Sequence[str]) -> str:
     """Refuse a name that the object does not have, with the closest one that it has."""
     if not accepted:
         return "Extra inputs are not permitted; there are none to give"
-    names = ", ".join(_clip(_printable(name), MAX_VALUE) for name in accepted[:MAX_NAMES])
+    names = ", ".join(clipped(_printable(name), MAX_VALUE) for name in accepted[:MAX_NAMES])
     text = f"Extra inputs are not permitted; accepted names: {names}"
     if len(accepted) > MAX_NAMES:
         text += f" and {len(accepted) - MAX_NAMES} more"
@@ -221,7 +222,7 @@ def _either(alternatives: Sequence[str]) -> str:
 
 def quoted(text: str) -> str:
     """Return a string in single quotes, as pydantic writes enum values, clipped."""
-    return "'" + _clip(_printable(text), MAX_VALUE) + "'"
+    return "'" + clipped(_printable(text), MAX_VALUE) + "'"
 
 
 def clip_json(value: object) -> str:
@@ -252,7 +253,7 @@ def clip_json(value: object) -> str:
             text = _Piece(_scalar(piece, left))
         out.append(text)
         left -= len(text)
-    return _clip("".join(out), MAX_VALUE)
+    return clipped("".join(out), MAX_VALUE)
 
 
 class _Piece(str):
@@ -292,7 +293,3 @@ def _escaped(character: str) -> str:
         return short
     code = ord(character)
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def _clip(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 3] + "..."

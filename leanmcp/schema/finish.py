@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from .error import SchemaError
 from .ir import ALL_KINDS, Node, in_place
 from .profiles import Profile
-from .values import KINDS
+from .values import kind_of
 
 __all__ = ["finish"]
 
@@ -31,9 +31,7 @@ def finish(nodes: list[Node], profile: Profile) -> None:
         for done in _innermost_first(node, lengths):
             length = lengths[id(done)] = 1 + max((lengths[id(inner)] for inner in in_place(done)), default=0)
             if length > profile.max_in_place:
-                raise SchemaError(
-                    (), f"has over {profile.max_in_place} subschemas for one value, at {done.place}", keyword=False
-                )
+                raise SchemaError((), f"has over {profile.max_in_place} subschemas for one value, at {done.place}")
             _derive(done)
 
 
@@ -51,7 +49,7 @@ def _innermost_first(start: Node, done: dict[int, int]) -> Iterator[Node]:
             open_nodes.discard(id(node))
             yield node
         elif id(inner) in open_nodes:
-            raise SchemaError((), f"refers to itself without end, at {inner.place}", keyword=False)
+            raise SchemaError((), f"refers to itself without end, at {inner.place}")
         elif id(inner) not in done:
             open_nodes.add(id(inner))
             todo.append((inner, in_place(inner)))
@@ -86,7 +84,7 @@ def _derive(node: Node) -> None:
     if node.verdict is False:
         admits = frozenset()
     for choice in node.choices:
-        admits &= frozenset(_kind(value) for value in choice.values)
+        admits &= frozenset(map(kind_of, choice.values))
     for inner in (*node.same, *node.all_of):
         admits &= inner.admits
     for branches in (node.any_of, node.one_of):
@@ -96,7 +94,3 @@ def _derive(node: Node) -> None:
     node.whole = "integer" in admits and "number" not in admits
     own = node.has_members or node.has_items or node.unevaluated_names is not None or node.unevaluated_items is not None
     node.marks = own or any(inner.marks for inner in in_place(node) if inner is not node.negated)
-
-
-def _kind(value: object) -> str:
-    return "integer" if isinstance(value, float) and value.is_integer() else KINDS[type(value)]

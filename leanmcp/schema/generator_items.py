@@ -33,13 +33,8 @@ def items(w: Writer, node: Node, x: str, seen: str | None) -> None:
         w.line(f"{seen}.update(range(len({x})))")
     elif seen is not None and start:
         w.line(f"{seen}.update(range(min(len({x}), {w.constant(start)})))")
-    if node.rest is not None and node.rest.verdict is False:
-        w.line(f"if len({x}) > {w.constant(start)}: return False")
-    elif node.rest is not None and node.rest.verdict is None:
-        item = w.variable()
-        w.charge(x, node.rest)
-        with w.block(f"for {item} in {x}[{w.constant(start)}:]:" if start else f"for {item} in {x}:"):
-            w.check(node.rest, item)
+    if node.rest is not None:
+        _behind(w, start, node.rest, x)
     if node.contains is not None:
         _contains(w, node, node.contains, x, seen if node.contains_marks else None)
 
@@ -82,7 +77,7 @@ def unevaluated_items(w: Writer, node: Node, inner: Node, x: str, own: str | Non
 
 
 def _behind(w: Writer, start: int, inner: Node, x: str) -> None:
-    """Write the check of the items behind the first ones; less than none of them means that there are no others."""
+    """Write the check of the items behind the first `start`; less than none of them means that there are no others."""
     if start < 0 or inner.verdict is True:
         return
     if inner.verdict is False:
@@ -90,5 +85,5 @@ def _behind(w: Writer, start: int, inner: Node, x: str) -> None:
         return
     item = w.variable()
     w.charge(x, inner)
-    with w.block(f"for {item} in {x}[{w.constant(start)}:]:"):
+    with w.block(f"for {item} in {x}[{w.constant(start)}:]:" if start else f"for {item} in {x}:"):
         w.check(inner, item)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .generator_plain import required, search
+from .generator_plain import all_of, required, search
 from .generator_plan import evaluated_names
 from .ir import Node
 
@@ -40,7 +40,7 @@ def members(w: Writer, node: Node, x: str, seen: str | None) -> None:
 def _one_by_one(w: Writer, node: Node, x: str, *, closed: bool) -> None:
     """Write each property by itself, and count them where there may be no others."""
     if node.properties:
-        w.demand(" and ".join(required((n for n in node.required if _is_plain(node, n)), x, w.constants)) or "True")
+        w.demand(all_of(required((name for name in node.required if _is_plain(node, name)), x, w.constants)))
     needed = [name for name in node.properties if name in node.required]
     count = w.variable()
     optional = [name for name in node.properties if name not in node.required]
@@ -85,7 +85,7 @@ def _value(w: Writer, inner: Node, item: str) -> None:
 
 def _from_table(w: Writer, node: Node, x: str, *, closed: bool) -> None:
     """Write a walk over the members that there are, with a function for each name; True where none is needed."""
-    w.demand(" and ".join(required(node.required, x, w.constants)) or "True")
+    w.demand(all_of(required(node.required, x, w.constants)))
     apart = {name: inner for name, inner in node.properties.items() if id(inner) in w.plan.spending}
     table = w.table({name: inner for name, inner in node.properties.items() if name not in apart}, apart)
     name, value, check = w.variable(), w.variable(), w.variable()

@@ -13,9 +13,9 @@ from typing import Any
 from msgspec import Struct
 
 from .ir import ALL_KINDS, Matcher, Node
-from .values import KINDS, count_values, equal, has_duplicates, is_multiple, text_of
+from .values import KINDS, count_values, equal, has_duplicates, is_multiple, kind_of, text_of
 
-__all__ = ["Constants", "Kinds", "Plain", "all_of", "kind_of", "plain", "required", "search", "test"]
+__all__ = ["Constants", "Kinds", "Plain", "all_of", "plain", "required", "search", "test"]
 
 Kinds = frozenset[str] | None
 """What a variable may hold; None for anything, also what is no JSON."""
@@ -123,11 +123,6 @@ def plain(node: Node, x: str, known: Kinds, constants: Constants, *, counted: bo
     return Plain(conditions, kinds)
 
 
-def kind_of(value: Any) -> str:
-    """Return the kind of a value of a schema, "integer" for 5.0."""
-    return "integer" if type(value) is float and value.is_integer() else KINDS[type(value)]
-
-
 def _chosen(values: list[Any], x: str, known: Kinds, constants: Constants) -> str:
     """Return the question whether a value is one of those of an enum."""
     found: list[str] = []
@@ -172,13 +167,8 @@ def _by_kind(cases: list[tuple[frozenset[str], str]], x: str, known: Kinds) -> s
 
 
 def _text(node: Node, x: str, constants: Constants) -> list[str]:
-    found = []
     low, high, pattern = node.min_length, node.max_length, node.pattern
-    if low and low == high:
-        found.append(f"len({x}) == {constants.add(low)}")
-    else:
-        found += [f"len({x}) >= {constants.add(low)}"] if low else []
-        found += [f"len({x}) <= {constants.add(high)}"] if high is not None else []
+    found = [f"len({x}) == {constants.add(low)}"] if low and low == high else _size(x, low, high, constants)
     if pattern is not None and pattern.longest is not None and pattern.find is not None:
         found.append(f"len({x}) <= {constants.add(pattern.longest)}")
         found.append(f"{constants.add(pattern.find)}({x}) is not None")

@@ -76,10 +76,8 @@ def _repeated(node: Node) -> Iterator[Node]:
     """Yield what applies to as many members or items as there are."""
     for _, inner in node.patterns:
         yield inner
-    for part in (node.additional, node.member_names, node.rest, node.contains):
-        if part is not None:
-            yield part
-    for part in (node.unevaluated_names, node.unevaluated_items):
+    others = (node.additional, node.member_names, node.rest, node.contains)
+    for part in (*others, node.unevaluated_names, node.unevaluated_items):
         if part is not None:
             yield part
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .generator_plain import Kinds, kind_of
-from .ir import Choice, Node
+from .generator_plain import Kinds
+from .ir import Node, choice_of
+from .values import kind_of
 
 if TYPE_CHECKING:
     from .generator_writer import Writer
@@ -40,17 +41,11 @@ def in_place(w: Writer, node: Node, x: str, known: Kinds, seen: str | None) -> N
 
 
 def _any(w: Writer, branches: tuple[Node, ...], x: str, known: Kinds, seen: str | None) -> None:
-    if seen is None or not any(branch.marks for branch in branches):
-        texts = [w.fits(branch, x, known) for branch in merged(branches)]
-        w.line(f"if not ({' or '.join(f'({text})' for text in texts)}): return False")
+    if seen is not None and any(branch.marks for branch in branches):
+        _each(w, branches, x, known, seen)
         return
-    fits = w.variable()
-    w.line(f"{fits} = False")
-    for branch in branches:
-        with w.block(f"if {_marked(w, branch, x, known)}:"):
-            w.line(f"{fits} = True")
-            _add_marks(w, branch, seen)
-    w.line(f"if not {fits}: return False")
+    texts = [w.fits(branch, x, known) for branch in merged(branches)]
+    w.line(f"if not ({' or '.join(f'({text})' for text in texts)}): return False")
 
 
 def _one(w: Writer, branches: tuple[Node, ...], x: str, known: Kinds, seen: str | None) -> None:
@@ -58,14 +53,21 @@ def _one(w: Writer, branches: tuple[Node, ...], x: str, known: Kinds, seen: str 
     if not marking and one_of_is_any_of(branches):
         _any(w, branches, x, known, None)
         return
+    _each(w, branches, x, known, seen, alone=True)
+
+
+def _each(
+    w: Writer, branches: tuple[Node, ...], x: str, known: Kinds, seen: str | None, *, alone: bool = False
+) -> None:
+    """Write the check of every branch, of which one has to fit, and no other one where it is `alone`."""
     fits = w.variable()
     w.line(f"{fits} = False")
     for branch in branches:
-        with w.block(f"if {_marked(w, branch, x, known) if marking else w.fits(branch, x, known)}:"):
-            w.line(f"if {fits}: return False")
+        with w.block(f"if {_question(w, branch, x, known, seen)}:"):
+            if alone:
+                w.line(f"if {fits}: return False")
             w.line(f"{fits} = True")
-            if marking and seen is not None:
-                _add_marks(w, branch, seen)
+            _add_marks(w, branch, seen)
     w.line(f"if not {fits}: return False")
 
 
@@ -73,9 +75,8 @@ def _condition(w: Writer, node: Node, condition: Node, x: str, known: Kinds, see
     marking = seen is not None and condition.marks
     if not marking and all(branch is None or branch.verdict is True for branch in (node.then, node.otherwise)):
         return
-    with w.block(f"if {_marked(w, condition, x, known) if marking else w.fits(condition, x, known)}:"):
-        if marking and seen is not None:
-            _add_marks(w, condition, seen)
+    with w.block(f"if {_question(w, condition, x, known, seen)}:"):
+        _add_marks(w, condition, seen)
         if node.then is not None:
             w.check(node.then, x, known, seen)
     if node.otherwise is not None:
@@ -83,16 +84,16 @@ def _condition(w: Writer, node: Node, condition: Node, x: str, known: Kinds, see
             w.check(node.otherwise, x, known, seen)
 
 
-def _marked(w: Writer, branch: Node, x: str, known: Kinds) -> str:
+def _question(w: Writer, branch: Node, x: str, known: Kinds, seen: str | None) -> str:
     """Return the question whether a branch fits; what it looks at goes into a new set `m`, for it may fail."""
-    if not branch.marks:
+    if seen is None or not branch.marks:
         return w.fits(branch, x, known)
     w.line("m = set()")
     return w.fits(branch, x, known, "m")
 
 
-def _add_marks(w: Writer, branch: Node, seen: str) -> None:
-    if branch.marks:
+def _add_marks(w: Writer, branch: Node, seen: str | None) -> None:
+    if seen is not None and branch.marks:
         w.line(f"{seen} |= m")
 
 
@@ -118,12 +119,10 @@ def one_of_is_any_of(branches: tuple[Node, ...]) -> bool:
 def merged(branches: tuple[Node, ...]) -> list[Node]:
     """Put the branches that are scalar constants together into one, which is a look into a set."""
     found = [branch for branch in branches if not _is_choice(branch)]
-    values = tuple(value for branch in branches if _is_choice(branch) for value in _values(branch))
     if len(found) + 1 >= len(branches):
         return list(branches)
-    texts = frozenset(value for value in values if isinstance(value, str))
-    others = tuple(value for value in values if not isinstance(value, str))
-    return [Node("", choices=(Choice(values, texts, others),)), *found]
+    values = tuple(value for branch in branches if _is_choice(branch) for value in _values(branch))
+    return [Node("", choices=(choice_of(values),)), *found]
 
 
 def _is_choice(node: Node) -> bool:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
+from .values import KINDS
+
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["ALL_KINDS", "Choice", "Matcher", "Node", "Spend", "in_place"]
+__all__ = ["ALL_KINDS", "Choice", "Matcher", "Node", "Spend", "choice_of", "in_place"]
 
-ALL_KINDS = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
+ALL_KINDS = frozenset(KINDS.values())
 Spend = Callable[[int], None]
 """Takes steps from the budget of a check."""
 
@@ -45,6 +47,12 @@ class Choice(Struct, frozen=True, eq=False):
     values: tuple[Any, ...]
     texts: frozenset[str]
     others: tuple[Any, ...]
+
+
+def choice_of(values: tuple[Any, ...]) -> Choice:
+    """Return the choice of some values, sorted."""
+    texts = frozenset(value for value in values if isinstance(value, str))
+    return Choice(values, texts, tuple(value for value in values if not isinstance(value, str)))
 
 
 class Node(Struct, eq=False):

@@ -13,17 +13,12 @@ from msgspec import UNSET
 from . import faults as say
 from .assertions import Found, Path
 from .ir import Node, in_place
-from .values import KINDS
+from .values import kind_of
 
-__all__ = ["accepted_names", "closest", "kind_of", "label", "unwanted"]
+__all__ = ["accepted_names", "closest", "label", "unwanted"]
 
 NULL_ONLY = frozenset(("null",))
 MAX_NODES = 200  # that are looked at for the names they accept, or for a tag
-
-
-def kind_of(value: Any) -> str:
-    """Return the JSON type of a plain value, "integer" for every number without a fraction, 5.0 too."""
-    return "integer" if type(value) is float and value.is_integer() else KINDS.get(type(value), "object")
 
 
 def closest(branches: tuple[Node, ...], attempts: list[Found], value: Any, path: Path) -> Found:

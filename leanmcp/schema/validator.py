@@ -22,7 +22,7 @@ from .fold import fold
 from .ir import Node
 from .profiles import PROFILES, Profile
 
-__all__ = ["SchemaError", "Validator", "compile_schema"]
+__all__ = ["Validator", "validator_of"]
 
 MAX_KEPT = 256  # validators
 
@@ -109,28 +109,13 @@ _lock = threading.Lock()
 _generating = threading.Lock()
 
 
-def compile_schema(schema: object, *, profile: str = "trusted", eager: bool = False) -> Validator:
-    """Return the validator of a schema; the same schema is compiled once.
-
-    Args:
-        eager: have the code written that gives verdicts.
-
-    Raises:
-        SchemaError: it is no schema, or one that cannot be enforced; the text has the JSON pointer of what is wrong.
-        ValueError: no such profile.
-    """
+def validator_of(schema: object, profile: str) -> Validator:
+    """Return the validator of a schema, made once; otherwise as `leanmcp.schema.compile`."""
     if profile not in PROFILES:
         raise ValueError(f"profile {profile!r}: give one of {', '.join(PROFILES)}")
-    validator = _validator(schema, PROFILES[profile])
-    if eager:
-        validator.prepare()
-    return validator
-
-
-def _validator(schema: object, limits: Profile) -> Validator:
-    text = _json(schema)
+    limits, text = PROFILES[profile], _json(schema)
     if len(text) > limits.max_size:
-        raise SchemaError((), f"has {len(text)} bytes, over {limits.max_size}", keyword=False)
+        raise SchemaError((), f"has {len(text)} bytes, over {limits.max_size}")
     # Members keep their order: it is the order of faults, so that another order is another schema.
     key = hashlib.sha256(text).digest(), limits.name
     with _lock:
@@ -150,11 +135,11 @@ def _validator(schema: object, limits: Profile) -> Validator:
 def _json(schema: object) -> bytes:
     """Return a schema as JSON."""
     if not isinstance(schema, dict | bool):
-        raise SchemaError((), f"must be an object, true or false, not {type(schema).__name__}", keyword=False)
+        raise SchemaError((), f"must be an object, true or false, not {type(schema).__name__}")
     try:
         text = json.dumps(schema, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
-        raise SchemaError((), "lies too deep", keyword=False) from None
+        raise SchemaError((), "lies too deep") from None
     except (TypeError, ValueError) as error:
-        raise SchemaError((), f"must be made of plain JSON values: {error}", keyword=False) from None
+        raise SchemaError((), f"must be made of plain JSON values: {error}") from None
     return text.encode("utf-8", "surrogatepass")

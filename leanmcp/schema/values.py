@@ -7,12 +7,13 @@ JSON Schema 2020-12: core 4.2.2 "Instance Equality"; validation 6.2.1 `multipleO
 from __future__ import annotations
 
 import math
+from operator import eq
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["KINDS", "count_values", "equal", "exact", "has_duplicates", "is_multiple", "text_of"]
+__all__ = ["KINDS", "count_values", "equal", "exact", "has_duplicates", "is_multiple", "kind_of", "text_of"]
 
 KINDS: dict[type, str] = {
     type(None): "null",
@@ -25,6 +26,11 @@ KINDS: dict[type, str] = {
 }
 EXACT = 2**53  # whole floats below are the numbers that were written
 NUMBERS = {int, float}
+
+
+def kind_of(value: Any) -> str:
+    """Return the JSON type of a value, "integer" for every number without a fraction, 5.0 too."""
+    return "integer" if type(value) is float and value.is_integer() else KINDS.get(type(value), "object")
 
 
 def exact(number: float) -> int | Fraction:
@@ -66,12 +72,8 @@ def has_duplicates(items: list[Any]) -> bool:
         return len(set(items)) < len(items)
     if kinds <= NUMBERS:
         ordered = sorted(items)
-        return any(map(_same, ordered, ordered[1:]))
+        return any(map(eq, ordered, ordered[1:]))
     return len(set(map(text_of, items))) < len(items)
-
-
-def _same(one: float, other: float) -> bool:
-    return one == other
 
 
 def text_of(value: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,3 +133,18 @@ def test_comments_and_events_of_fair_size_go_on_for_ever() -> None:
     reader = EventReader(1000)
     for number in range(5000):
         assert reader.feed(b": keep alive\n\nevent: message\ndata: %d\n\n" % number) == [Event(b"%d" % number)]
+
+
+def test_many_short_lines_take_little_more_than_their_size() -> None:
+    """Ours: the limit of an event is one of memory too."""
+    reader = EventReader(1_000_000)
+    lines = b"data:ab\n" * 200_000
+    tracemalloc.start()
+    try:
+        assert reader.feed(lines) == []
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 1_500_000
+    [found] = reader.feed(b"\n")
+    assert found.data == b"\n".join([b"ab"] * 200_000)
