@@ -10,6 +10,7 @@ import traceback
 from types import TracebackType
 
 from .frames import INSTALLED, LIBRARY, owner_of
+from .logs import clipped
 
 __all__ = ["brief", "first_failure", "text_of"]
 
@@ -109,4 +110,4 @@ def _short(filename: str) -> str:
 
 def _clipped(line: str) -> str:
     line = " ".join(line.splitlines())
-    return line if len(line) <= _MAX_LINE else line[: _MAX_LINE - 3] + "..."
+    return clipped(line, _MAX_LINE)

@@ -1,4 +1,7 @@
-"""A child process that ends with the call that started it, its own children included."""
+"""A child process that ends with the call that started it, its own children included.
+
+In: a command, and bytes for its standard input. Out: its exit code, and what it printed.
+"""
 
 from __future__ import annotations
 

@@ -125,6 +125,8 @@ def _no_server(server: Any) -> TypeError:
         return TypeError("Client(StdioServerParameters(...)): this class is another package's; import it from leanmcp")
     if isinstance(server, dict):  # of mcp.json, and not as a whole: settings hold keys
         return TypeError(f"Client(<dict>): {_entry(server)}")
+    if isinstance(server, type):
+        return TypeError(f"Client({server.__name__}): give an MCPServer, a URL or parameters, not the class; call it")
     shown = repr(server) if server is None or isinstance(server, int | float | bytes) else f"<{type(server).__name__}>"
     return TypeError(f"Client({shown}): give an MCPServer, a URL, StdioServerParameters or 'unix:/path'")
 

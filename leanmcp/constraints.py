@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-__all__ = ["Constraints", "FieldExtra", "annotate", "field_extra", "members", "push"]
+__all__ = ["Constraints", "FieldExtra", "annotate", "evaluate", "field_extra", "members", "push"]
 
 EXTRA_KEY = "leanmcp"
 NUMERIC = ("gt", "ge", "lt", "le", "multiple_of")
@@ -148,6 +148,16 @@ def annotate(annotation: Any, constraints: Constraints) -> Any:
 def members(annotation: Any) -> tuple[Any, ...] | None:
     """Return the members of a union, None for every other annotation."""
     return get_args(annotation) if get_origin(annotation) in (typing.Union, types.UnionType) else None
+
+
+def evaluate(annotation: Any, module: dict[str, Any], local: dict[str, Any]) -> Any:
+    """Return an annotation with every string and forward reference in it resolved.
+
+    Raises:
+        NameError: a name is unknown.
+    """
+    holder = types.SimpleNamespace(__annotations__={"it": annotation})
+    return typing.get_type_hints(holder, module, local, include_extras=True)["it"]
 
 
 def push(annotation: Any, meta: Meta) -> Any:

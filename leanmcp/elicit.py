@@ -7,8 +7,7 @@ Spec 2026-07-28: client/elicitation; basic/patterns/mrtr.
 
 from __future__ import annotations
 
-import sys
-
+from .errors import no_other
 from .server.elicitation import Accepted, Cancelled, Declined, Elicit, ElicitationResult, ElicitURL
 from .server.forms import titled
 from .server.resolve import Resolve
@@ -30,10 +29,4 @@ __all__ = [
 # The names that the official SDK gave them.
 AcceptedElicitation, DeclinedElicitation, CancelledElicitation = Accepted, Declined, Cancelled
 
-
-def __getattr__(name: str) -> object:
-    if name == "__path__":  # every `from ... import` asks whether this is a package
-        raise AttributeError(name)
-    from .elsewhere import no_name  # of mistakes only
-
-    raise no_name(__name__, name, __all__, sys._getframe(1))
+__getattr__ = no_other(__name__, __all__)

@@ -21,6 +21,7 @@ __all__ = [
     "INSTEAD_OF_MODULES",
     "INSTEAD_OF_NAMES",
     "INSTEAD_OF_OPTIONS",
+    "OF_CLIENTS",
     "OTHERS",
     "RENAMED",
     "ROOTS",
@@ -60,18 +61,12 @@ OTHERS = {
 """Names that are not in `leanmcp` itself, and where they are; others may be in `leanmcp.types`."""
 
 _SHORTLY = {
-    "MCP": "the server is MCPServer: from leanmcp import MCPServer",
+    **dict.fromkeys(("FastMCP", "MCP", "Server"), "the server is MCPServer: from leanmcp import MCPServer"),
     "SystemMessage": "the roles are user and assistant; what a model is told first are instructions= of MCPServer",
     "TestClient": "a client of a server in the same program is Client: `async with Client(mcp) as client`",
     "mcp": "make it yourself: from leanmcp import MCPServer; mcp = MCPServer(name)",
-    "FastMCP": "the server is MCPServer: from leanmcp import MCPServer",
-    "Server": "the server is MCPServer: from leanmcp import MCPServer",
     "ClientSession": "the client is Client: `async with Client(url) as client`",
-    "ClientSessionGroup": "several servers are a ClientGroup: from leanmcp import ClientGroup",
     "McpError": "it is MCPError: from leanmcp import MCPError",
-    "stdio_client": "give Client the StdioServerParameters",
-    "streamable_http_client": "give Client the URL",
-    "streamablehttp_client": "give Client the URL",
 }
 """What to do instead, where the name says enough."""
 
@@ -143,6 +138,37 @@ INSTEAD_OF_MODULES = {
 }
 """The same by the module that it is imported from, for names that are not listed themselves."""
 
+_TAKEN = "a name that is taken is refused; replace=True takes its place"
+_TLS = "give an HTTPTransport(url, ssl=...) of leanmcp.transports.http_client in place of the URL"
+OF_CLIENTS = {
+    **dict.fromkeys(("cert", "http_client", "httpx_client_factory", "limits", "ssl", "verify", "verify_ssl"), _TLS),
+    **dict.fromkeys(("args", "command", "cwd", "env"), "give StdioServerParameters(command=..., args=[...])"),
+    **dict.fromkeys(("list_roots_callback", "roots"), 'give input_callbacks={"roots/list": ...}, which returns a dict'),
+    **dict.fromkeys(
+        ("log_handler", "logging_callback", "logging_handler", "message_handler"),
+        "give notification_callback=, which is told method and params",
+    ),
+    **dict.fromkeys(("max_retries", "retries", "retry"), "leave it out; what is done twice may do harm"),
+    **dict.fromkeys(("name", "version"), "give client_info=Implementation(name=..., version=...)"),
+    **dict.fromkeys(("progress_callback", "progress_handler"), "give progress_callback= to each call_tool"),
+    **dict.fromkeys(
+        ("sampling_callback", "sampling_handler"),
+        'give input_callbacks={"sampling/createMessage": ...}, which returns a dict',
+    ),
+    **dict.fromkeys(("api_key", "bearer", "token"), "give headers={'Authorization': 'Bearer ...'}"),
+    **dict.fromkeys(("elicitation_handler", "elicitation"), "give elicitation_callback="),
+    "cookies": "give headers={...}",
+    "policy": "give trust=Policy(...), from leanmcp.client",
+    **dict.fromkeys(("proxies", "proxy"), "leave it out; the environment's HTTPS_PROXY is used"),
+    "protocol_version": "give mode=",
+    "auto_initialize": "leave it out; it connects when its block is entered",
+    "follow_redirects": "leave it out; 307 and 308 within the origin are followed",
+    "init_timeout": "give read_timeout_seconds=",
+    "sampling_capabilities": "give capabilities={'sampling': {...}}",
+    "transport": "leave it out; the URL, or StdioServerParameters, says it",
+}
+"""What to do in place of options that other clients have."""
+
 INSTEAD_OF_OPTIONS = {
     "extensions": "give capabilities={'extensions': {...}}; client.request(...) sends any method",
     "auth": PROTECTED,
@@ -152,6 +178,7 @@ INSTEAD_OF_OPTIONS = {
     "dependencies": "leave it out; the environment that runs the server has them",
     "log_level": "set the logger up: logging.getLogger('leanmcp').setLevel(...)",
     "host": 'give it to mcp.run("http", host=...)',
+    "path": 'give it to mcp.run("http", path=...)',
     "port": 'give it to mcp.run("http", port=...)',
     "json_response": 'give it to mcp.run("http", json_response=...)',
     "stateless_http": "leave it out; it always is",
@@ -162,18 +189,21 @@ INSTEAD_OF_OPTIONS = {
     "resource_security": "give security=ResourceSecurity(...) to each @mcp.resource",
     "resources": "call mcp.add_resource for each",
     "tools": "call mcp.add_tool for each",
-    "warn_on_duplicate_prompts": "a name that is taken is refused; replace=True takes its place",
+    **dict.fromkeys(("warn_on_duplicate_prompts", "warn_on_duplicate_tools"), _TAKEN),
     "warn_on_duplicate_resources": "a URI that is taken is refused; replace=True takes its place",
-    "warn_on_duplicate_tools": "a name that is taken is refused; replace=True takes its place",
-    "sampling_callback": 'give input_callbacks={"sampling/createMessage": ...}, which returns a dict',
-    "sampling_capabilities": "give capabilities={'sampling': {...}}",
-    "list_roots_callback": 'give input_callbacks={"roots/list": ...}, which returns a dict',
-    "logging_callback": "give notification_callback=, which is told method and params",
-    "message_handler": "give notification_callback=, which is told method and params",
+    **{
+        name: OF_CLIENTS[name]
+        for name in (
+            "list_roots_callback",
+            "logging_callback",
+            "message_handler",
+            "sampling_callback",
+            "sampling_capabilities",
+        )
+    },
 }
 """The same by the name of an option of a constructor, of `run` or of a decorator."""
 
-_TAKEN = "a name that is taken is refused; replace=True takes its place"
 _NO_TAGS = "leave it out; there are no tags, and meta={'tags': [...]} tells clients of some"
 _NO_SESSIONS = "leave it out; there are no sessions"
 _NO_SSE = 'there is no HTTP+SSE transport; give mcp.run("http", path=...) the path of the endpoint'
@@ -186,6 +216,9 @@ _OTHER_OPTIONS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("message_path", "sse_path"), _NO_SSE),
         **dict.fromkeys(("retry_interval", "session_idle_timeout", "session_timeout"), _NO_SESSIONS),
         **dict.fromkeys(("sampling_handler", "sampling_handler_behavior"), "leave it out; a server has no model here"),
+        **dict.fromkeys(("on_startup", "on_shutdown", "startup"), "give lifespan=, which opens and closes"),
+        "prompts": "call mcp.add_prompt for each",
+        "timeout": "give it to each tool, @mcp.tool(timeout=...)",
         "capabilities": "leave it out; they follow from what is registered",
         "mask_error_details": "leave it out; only the text of a ToolError leaves the server",
         "resource_prefix_format": "leave it out; servers are not put together",
@@ -199,6 +232,9 @@ _OTHER_OPTIONS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("openWorldHint", "open_world", "open_world_hint"), _HINTED.format("open_world_hint")),
         **dict.fromkeys(("readOnlyHint", "readonly", "read_only", "read_only_hint"), _HINTED.format("read_only_hint")),
         **dict.fromkeys(("fn", "func", "function"), "the function comes first, without a name"),
+        **dict.fromkeys(
+            ("cache_ttl", "max_age", "ttl"), "a resource has cache=CacheHint(ttl_ms=...); no other result is kept"
+        ),
         "arguments": "leave it out; they are the parameters of the function",
         "enabled": "leave it out; mcp.disable_tool, disable_prompt and disable_resource hide what is registered",
         "exclude_args": "annotate what the client must not send: Annotated[Type, Depends(function)]",
@@ -210,51 +246,30 @@ _OTHER_OPTIONS: dict[str, dict[str, str]] = {
 }
 """The same of FastMCP 2 and of web frameworks, by what has the option."""
 
+_ASK = "ask as a client does: async with Client(mcp) as client"
+
+_ASKED = "call_tool connect get_prompt get_prompts get_resources initialize list_prompts list_resource_templates"
 INSTEAD_OF_MEMBERS = {
-    "as_proxy": _JOINS,
+    **dict.fromkeys(f"{_ASKED} list_resources prompts read_resource resources".split(), _ASK),
+    **dict.fromkeys(("app", "asgi", "http_app", "session_manager", "sse_app", "streamable_http_app"), _ASGI),
+    **dict.fromkeys(("as_proxy", "import_server", "mount"), _JOINS),
+    **dict.fromkeys(("get_tool", "get_tools"), "mcp.tools has them"),
+    "send_progress_notification": "a client of 2026-07-28 tells of no progress",
     "from_fastapi": "call the other server's functions from tools of this one",
     "from_openapi": "write a tool for each operation that a model is to use",
     "get_context": "annotate a parameter with Context, as in `def tool(ctx: Context)`",
-    "get_prompts": "ask as a client does: async with Client(mcp) as client",
-    "get_resources": "ask as a client does: async with Client(mcp) as client",
-    "get_tool": "mcp.tools has them",
-    "get_tools": "mcp.tools has them",
-    "http_app": _ASGI,
-    "import_server": _JOINS,
-    "mount": _JOINS,
     "run_http_async": "await mcp.run_async('http', port=...)",
-    "serve": _RUNS,
-    "start": _RUNS,
-    "send_progress_notification": "a client of 2026-07-28 tells of no progress",
     "send_roots_list_changed": "a client of 2026-07-28 tells of no changes",
-    "call_tool": "ask as a client does: async with Client(mcp) as client",
-    "get_prompt": "ask as a client does: async with Client(mcp) as client",
-    "list_prompts": "ask as a client does: async with Client(mcp) as client",
-    "list_resource_templates": "ask as a client does: async with Client(mcp) as client",
-    "list_resources": "ask as a client does: async with Client(mcp) as client",
-    "list_tools": "mcp.tools has them; or ask as a client does: async with Client(mcp) as client",
-    "read_resource": "ask as a client does: async with Client(mcp) as client",
+    "list_tools": f"mcp.tools has them; or {_ASK}",
     "custom_route": "serve other pages with a proxy in front, or a server of their own on another port",
     "run_sse_async": "the HTTP+SSE transport is not served; await mcp.run_async('http')",
     "run_stdio_async": "await mcp.run_async()",
     "run_streamable_http_async": "await mcp.run_async('http', port=...)",
-    "session_manager": _ASGI,
     "settings": "give host, port and the like to mcp.run('http', ...)",
-    "sse_app": _ASGI,
-    "streamable_http_app": _ASGI,
     "close_sse_stream": "leave it out; streams of 2026-07-28 are not resumed",
     "close_standalone_sse_stream": "leave it out; there is no such stream",
-    "debug": _LOGGING,
-    "error": _LOGGING,
-    "info": _LOGGING,
-    "log": _LOGGING,
-    "warning": _LOGGING,
-    "mcp_server": "use the server that the module made",
     "session": "there is none; what it can do, the context or the client can",
-    "fastmcp": "use the server that the module made",
-    "app": _ASGI,
-    "asgi": _ASGI,
-    **dict.fromkeys(("create_message", "sample"), _SAMPLING),
+    **dict.fromkeys(("create_message", "sample", "sampling"), _SAMPLING),
     **dict.fromkeys(("get_state", "set_state"), "set attributes of ctx.state; they last as long as the request"),
     **dict.fromkeys(("arguments", "args", "params"), "the parameters of the function have them"),
     **dict.fromkeys(("get_access_token", "user"), "middleware signs people in, and sets an attribute of ctx.state"),
@@ -268,6 +283,19 @@ INSTEAD_OF_MEMBERS = {
     "sampling_handler": "leave it out; a server has no model here",
     "send_notification": "an Extension has notifications of its own; changes are told with mcp.notify_...",
     "tags": "there are no tags",
+    **dict.fromkeys(("add_middleware", "use"), "write mcp.middleware.append(function), or @mcp.middleware above it"),
+    **dict.fromkeys(("close", "shutdown", "stop"), "it ends at end of input, Ctrl-C or SIGTERM by itself"),
+    **dict.fromkeys(("critical", "debug", "error", "info", "log", "logger", "warn", "warning"), _LOGGING),
+    **dict.fromkeys(("get", "post", "route"), "serve other pages with a proxy in front, or a server of their own"),
+    **dict.fromkeys(("function", "register", "register_tool", "tool_handler"), "write @mcp.tool above the function"),
+    **dict.fromkeys(("main", "run_forever", "run_http", "run_stdio", "serve", "start", "start_server"), _RUNS),
+    **dict.fromkeys(("fastmcp", "mcp", "mcp_server", "server"), "use the server that the module made"),
+    **dict.fromkeys(("on_event", "on_shutdown", "on_startup", "startup"), "write MCPServer(name, lifespan=...)"),
+    **dict.fromkeys(("progress_notification", "set_logging_level"), "leave it out; 2026-07-28 has no such request"),
+    "resource_template": "a URI with a {variable} makes a template: @mcp.resource('data://{name}')",
+    **dict.fromkeys(("subscribe_resource", "unsubscribe_resource"), "clients listen; tell them with mcp.notify_..."),
+    "elicit": "ask in a tool: `await ctx.elicit(message, Form)`",
+    "is_cancelled": "it is `ctx.cancelled`",
     "tool_name": "the function knows its own; middleware has request.name",
 }
 """The same by the name of a member of a server, a context or a client."""
@@ -278,7 +306,12 @@ _MESSAGES_ARE = "messages are in leanmcp: from leanmcp import UserMessage, Assis
 _OVER_STDIO = "give Client the parameters: from leanmcp import Client, StdioServerParameters"
 _OVER_HTTP = "give Client the URL: from leanmcp import Client"
 _NO_MODULES = {
-    "app": _SERVER_IS,
+    **dict.fromkeys(("prompts", "server.fastmcp.prompts", "server.mcpserver.prompts"), _MESSAGES_ARE),
+    **dict.fromkeys(
+        ("exceptions", "server.exceptions", "server.fastmcp.exceptions", "server.mcpserver.exceptions", "shared"),
+        _ERRORS_ARE,
+    ),
+    **dict.fromkeys(("app", "fastmcp", "server.fastmcp", "server.mcpserver", "server.server"), _SERVER_IS),
     "auth": PROTECTED,
     "client.auth": "it is leanmcp.oauth: from leanmcp.oauth import OAuthClientProvider",
     "client.session": _CLIENT,
@@ -286,28 +319,16 @@ _NO_MODULES = {
     "client.stdio": _OVER_STDIO,
     "client.streamable_http": _OVER_HTTP,
     "context": "from leanmcp import Context",
-    "exceptions": _ERRORS_ARE,
-    "fastmcp": _SERVER_IS,
-    "prompts": _MESSAGES_ARE,
     "resources": "register functions with @mcp.resource(uri)",
     "server.auth": PROTECTED,
-    "server.exceptions": _ERRORS_ARE,
-    "server.fastmcp": _SERVER_IS,
-    "server.fastmcp.exceptions": _ERRORS_ARE,
-    "server.fastmcp.prompts": _MESSAGES_ARE,
     "server.lowlevel": _LOW,
-    "server.mcpserver": _SERVER_IS,
-    "server.mcpserver.exceptions": _ERRORS_ARE,
-    "server.mcpserver.prompts": _MESSAGES_ARE,
     "server.models": INSTEAD_OF_NAMES["InitializationOptions"],
-    "server.server": _SERVER_IS,
     "server.session": INSTEAD_OF_NAMES["ServerSession"],
     "server.sse": INSTEAD_OF_MODULES["mcp.server.sse"],
     "server.stdio": _TRANSPORT,
     "server.streamable_http": _ASGI,
     "server.streamable_http_manager": _ASGI,
     "session": INSTEAD_OF_NAMES["ServerSession"],
-    "shared": _ERRORS_ARE,
     "shared.auth": "it is leanmcp.oauth: from leanmcp.oauth import OAuthClientProvider",
     "shared.memory": INSTEAD_OF_MODULES["mcp.shared.memory"],
     "tools": "register functions with @mcp.tool",
@@ -323,6 +344,7 @@ _OFFICIAL = {
     "McpError": "leanmcp",
 }
 """Classes of the official SDK that mean something here, where they are leanmcp's own."""
+_ALIKE = 0.7  # of two names, at least; words of other kinds of things are often as alike as 0.65
 _IMPORT_FROM = opmap["IMPORT_FROM"]
 
 
@@ -401,17 +423,17 @@ def no_member(owner: Any, name: str) -> AttributeError:
     """Return what to raise where an object of ours has no such attribute; Python's own for names of no interest.
 
     Args:
-        owner: a server or a context.
+        owner: a server, a context or a client.
         name: that is looked for, and not found.
     """
     kind = type(owner)
-    if name.startswith("_") or hasattr(kind, name):  # a property that failed says why itself
-        try:
-            object.__getattribute__(owner, name)
-        except AttributeError as error:
-            return error
+    try:
+        object.__getattribute__(owner, name)
+    except AttributeError as error:
+        if name.startswith("_") or str(error) != f"{kind.__name__!r} object has no attribute {name!r}":
+            return error  # of a property that failed, or an `Absent`, which says why itself
     instead = INSTEAD_OF_MEMBERS.get(name)
-    public = [known for known in dir(kind) if not known.startswith("_")]
-    hint = did_you_mean(name, public) if instead is None else f"; {instead}"
+    public = [known for known in dir(kind) if not known.startswith("_") and hasattr(kind, known)]
+    hint = did_you_mean(name, public, cutoff=_ALIKE) if instead is None else f"; {instead}"
     # With the name, and without the object, Python has no proposal of its own, which may be a private one.
     return AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint}", name=name)

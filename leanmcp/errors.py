@@ -265,32 +265,30 @@ class VersionMismatch(MCPError):
         self.supported = list(supported)
 
 
-class InvalidResult(MCPError):
-    """The server's result is not what the specification or its own output schema allows."""
+class _LocalError(MCPError):
+    """What a client found by itself."""
 
     def __init__(self, message: str) -> None:
         super().__init__(_LOCAL, message)
+
+
+class InvalidResult(_LocalError):
+    """The server's result is not what the specification or its own output schema allows."""
 
 
 class UnknownResource(InvalidParams):
     """The server has no such resource: -32602 with `data.uri`, or -32002 of earlier protocol versions."""
 
 
-class RoundLimit(MCPError):
+class RoundLimit(_LocalError):
     """The server kept asking (`input_required_max_rounds`)."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(_LOCAL, message)
 
-
-class CallDenied(MCPError):
+class CallDenied(_LocalError):
     """The user, a policy or `on_call` did not let a tool be called; nothing was sent."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(_LOCAL, message)
 
-
-class ToolChanged(MCPError):
+class ToolChanged(_LocalError):
     """A tool is no longer what it was when it was pinned; the text has the differences.
 
     Args:
@@ -299,7 +297,7 @@ class ToolChanged(MCPError):
     """
 
     def __init__(self, message: str, changes: Sequence[Any]) -> None:
-        super().__init__(_LOCAL, message)
+        super().__init__(message)
         self.changes = list(changes)
 
 
@@ -385,9 +383,17 @@ def option_names(function: Callable[..., Any]) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
-def __getattr__(name: str) -> object:
-    if name == "__path__":  # every `from ... import` asks whether this is a package
-        raise AttributeError(name)
-    from .elsewhere import no_name  # of mistakes only
+def no_other(module: str, names: Sequence[str]) -> Callable[[str], NoReturn]:
+    """Return the `__getattr__` of a module: it says what stands for a name that the module does not have."""
 
-    raise no_name(__name__, name, __all__, sys._getframe(1))
+    def refuse(name: str) -> NoReturn:
+        if name == "__path__":  # every `from ... import` asks whether this is a package
+            raise AttributeError(name)
+        from .elsewhere import no_name  # of mistakes only
+
+        raise no_name(module, name, names, sys._getframe(1))
+
+    return refuse
+
+
+__getattr__ = no_other(__name__, __all__)

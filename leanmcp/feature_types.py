@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from .errors import without
 from .types import (
     Annotations,
     BlobResourceContents,
     ContentBlock,
     Icon,
+    Tagged,
     TextResourceContents,
     Tool,
     Wire,
@@ -82,6 +84,10 @@ class ReadResourceResult(Wire, kw_only=True):
         self.contents = [contents_of(item) for item in self.contents]
 
 
+without(ReadResourceResult, {name: f"write `.contents[0].{name}`" for name in ("blob", "text")})
+without(ReadResourceResult, {"content": "write `.contents`"})
+
+
 class PromptArgument(Wire, kw_only=True):
     """An argument of a prompt; its value travels as text. `required` left out means that it is not."""
 
@@ -109,6 +115,9 @@ class PromptMessage(Wire, kw_only=True):
     content: ContentBlock
 
 
+without(PromptMessage, {"text": "write `.content.text`"})
+
+
 class GetPromptResult(Wire, kw_only=True):
     """The whole result of prompts/get, for a prompt that wants to say more than its messages."""
 
@@ -118,23 +127,17 @@ class GetPromptResult(Wire, kw_only=True):
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
-class _Reference(Wire, tag_field="type", kw_only=True):
-    """Base of what is completed; `type` tells the two kinds apart on the wire."""
-
-    @property
-    def type(self) -> str:
-        """The wire's `type` member: `ref/prompt` or `ref/resource`."""
-        return str(self.__struct_config__.tag)
+without(GetPromptResult, dict.fromkeys(("content", "text"), "write `.messages[0].content.text`"))
 
 
-class PromptReference(_Reference, tag="ref/prompt", kw_only=True):
+class PromptReference(Tagged, tag="ref/prompt", kw_only=True):
     """Refers to a prompt by its name."""
 
     name: str
     title: str | None = None
 
 
-class ResourceTemplateReference(_Reference, tag="ref/resource", kw_only=True):
+class ResourceTemplateReference(Tagged, tag="ref/resource", kw_only=True):
     """Refers to a resource template by the URI template itself."""
 
     uri: str

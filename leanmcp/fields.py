@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import enum
 import sys
-import types
-import typing
 from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
 from typing import Any, Never, dataclass_transform
 
 import msgspec
@@ -24,6 +23,7 @@ from .constraints import (
     FieldExtra,
     absent,
     build_meta,
+    evaluate,
     exact_for,
     field_extra,
     push,
@@ -36,6 +36,12 @@ _ELSEWHERE = {
     **dict.fromkeys(("min", "minimum"), "; give ge= for a number, min_length= for a text or a list"),
     **dict.fromkeys(("max", "maximum"), "; give le= for a number, max_length= for a text or a list"),
     **dict.fromkeys(("enum", "const", "choices"), "; annotate the parameter with Literal[...]"),
+    **dict.fromkeys(("min_items", "minLength"), "; give min_length="),
+    **dict.fromkeys(("max_items", "maxLength"), "; give max_length="),
+    **dict.fromkeys(("exclude", "hidden"), "; what clients must not send is Annotated[Type, Depends(function)]"),
+    **dict.fromkeys(("validator", "frozen", "strict", "type"), "; leave it out, and check the value in the function"),
+    **dict.fromkeys(("format", "deprecated", "readOnly"), "; it is published with json_schema_extra={{{0!r}: ...}}"),
+    "optional": "; what has a default may be left out",
     "required": "; what has no default is required",
     "regex": "; give pattern=",
     "nullable": "; annotate the parameter with X | None",
@@ -86,7 +92,7 @@ def Field(  # noqa: N802 - the name that pydantic gave it
     for name in unknown:
         from .mistyped import did_you_mean  # of mistakes only
 
-        instead = _ELSEWHERE.get(name) or did_you_mean(name, option_names(Field))
+        instead = _ELSEWHERE.get(name, "").format(name) or did_you_mean(name, option_names(Field))
         raise TypeError(f"Field: unknown option {name!r}{instead}")
     if default is not ... and default_factory is not None:
         raise ValueError("Field: give default or default_factory, not both")
@@ -98,6 +104,15 @@ def Field(  # noqa: N802 - the name that pydantic gave it
             raise ValueError(f"Field: {name}={length!r}; give a whole number, 0 or more")
     if not (examples is None or isinstance(examples, list | tuple)):
         raise TypeError(f"Field: examples={examples!r}; give a list")
+    if not (default_factory is None or callable(default_factory)):
+        raise TypeError(f"Field: default_factory={default_factory!r}; give a function, such as list")
+    if not (json_schema_extra is None or isinstance(json_schema_extra, Mapping)):
+        raise TypeError(f"Field: json_schema_extra={json_schema_extra!r}; give a dict")
+    if isinstance(multiple_of, int | float) and not multiple_of > 0:
+        raise ValueError(f"Field: multiple_of={multiple_of!r}; give a number above 0")
+    for one, other in ((("gt", gt), ("ge", ge)), (("lt", lt), ("le", le))):
+        if one[1] is not None and other[1] is not None:
+            raise ValueError(f"Field: {one[0]}={one[1]!r} and {other[0]}={other[1]!r}; give one of them")
     constraints = Constraints(
         gt=gt,
         ge=ge,
@@ -185,13 +200,12 @@ def _struct_field(extra: FieldExtra) -> Any:
     return msgspec.field(default=extra.default, name=extra.alias)
 
 
-def _resolved(annotation: Any, scope: types.FrameType) -> Any:
+def _resolved(annotation: Any, scope: FrameType) -> Any:
     """Evaluate a string annotation where the class stands; a ClassVar or a name still unknown stays text."""
     if not isinstance(annotation, str):
         return annotation
-    holder = types.SimpleNamespace(__annotations__={"it": annotation})
     try:
-        return typing.get_type_hints(holder, scope.f_globals, dict(scope.f_locals), include_extras=True)["it"]
+        return evaluate(annotation, scope.f_globals, dict(scope.f_locals))
     except (NameError, AttributeError, TypeError):
         return annotation
 

@@ -13,6 +13,8 @@ import sys
 __all__ = ["hiding_beside", "hiding_file"]
 
 _NEEDED = frozenset(("leanmcp", "msgspec", "orjson", "fastjsonschema", "uvloop", "h11"))
+_LATER = _NEEDED - {"fastjsonschema", "h11"} | {"mimetypes", "queue", "secrets"}
+"""What a server loads when it is started, or called."""
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 
@@ -49,7 +51,7 @@ def hiding_beside(folder: str) -> tuple[str, str]:
         if not found[name].name.endswith(".py"):
             file = os.path.join(file, "__init__.py")
         loaded = getattr(sys.modules.get(name), "__file__", None)
-        if loaded in (None, file) or not os.path.isfile(file):
+        if loaded == file or (loaded is None and name not in _LATER) or not os.path.isfile(file):
             continue
         if _can_hide(name) and not _is_the_real_one(file, name):
             return file, _sentence(file, name)

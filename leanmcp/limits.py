@@ -12,26 +12,25 @@ import msgspec
 
 from .errors import explained
 
-__all__ = ["DEFAULT_HTTP_CLIENT_LIMITS", "DEFAULT_LIMITS", "HTTPClientLimits", "Limits"]
+__all__ = ["DEFAULT_HTTP_CLIENT_LIMITS", "DEFAULT_LIMITS", "HTTPClientLimits", "Limits", "NamedMeta"]
 
 
-class _LimitsMeta(msgspec.StructMeta):
+class NamedMeta(msgspec.StructMeta):
+    """Tells what a constructor does not take, or lacks, in our words."""
+
     if not TYPE_CHECKING:  # type checkers know the fields
 
         @explained
-        def __call__(self, *args: Any, **options: Any) -> Any:
-            """Refuse an option that there is not, and say which one was probably meant."""
-            for name in options:
-                if name not in self.__struct_fields__:
-                    from .mistyped import did_you_mean  # of mistakes only
+        def __call__(cls, *args: Any, **values: Any) -> Any:  # noqa: N805  a metaclass
+            try:
+                return super().__call__(*args, **values)
+            except TypeError as error:
+                from .mistyped import wrongly_made  # of mistakes only
 
-                    raise TypeError(
-                        f"{self.__name__}: unknown option {name!r}{did_you_mean(name, self.__struct_fields__)}"
-                    )
-            return super().__call__(*args, **options)
+                raise wrongly_made(cls, error) from None
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True, metaclass=_LimitsMeta):
+class Limits(msgspec.Struct, frozen=True, kw_only=True, metaclass=NamedMeta):
     """What a peer may make the server hold, and for how long.
 
     Args:
@@ -83,7 +82,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, metaclass=_LimitsMeta):
         _check_positive(self)
 
 
-class HTTPClientLimits(msgspec.Struct, frozen=True, kw_only=True, metaclass=_LimitsMeta):
+class HTTPClientLimits(msgspec.Struct, frozen=True, kw_only=True, metaclass=NamedMeta):
     """What a server may make an HTTP client hold, and for how long.
 
     Args:

@@ -83,13 +83,7 @@ class HTTPOptions(msgspec.Struct, kw_only=True, frozen=True):
             raise TypeError(f"ssl={self.ssl!r}: give the paths of certificate chain and key, (chain, key)")
         if not isinstance(self.json_response, bool):
             raise TypeError(f"json_response={self.json_response!r}: give True or False")
-        for name in ("allowed_hosts", "allowed_origins", "cors"):
-            if isinstance(getattr(self, name), str):
-                raise TypeError(f"{name}={getattr(self, name)!r}: give a list, [{getattr(self, name)!r}]")
-        for name in ("allowed_hosts", "allowed_origins"):
-            msgspec.structs.force_setattr(self, name, tuple(getattr(self, name)))  # it may be an iterator
-        if not isinstance(self.cors, bool):
-            msgspec.structs.force_setattr(self, "cors", tuple(self.cors))
+        _check_kinds(self)
         _check_host("host", self.host)
         _check_path(self.path)
         _check_place(self)
@@ -106,6 +100,27 @@ class HTTPOptions(msgspec.Struct, kw_only=True, frozen=True):
     def origins(self) -> list[str]:
         """Return the origins whose pages may call."""
         return [*self.allowed_origins, *(() if isinstance(self.cors, bool) else self.cors)]
+
+
+def _check_kinds(options: HTTPOptions) -> None:
+    """Refuse values that would fail where they are used, and name the option."""
+    for name in ("allowed_hosts", "allowed_origins", "cors"):
+        value = getattr(options, name)
+        if name == "cors" and isinstance(value, bool):
+            continue
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            raise TypeError(f"{name}={value!r}: give a list, [{value if isinstance(value, str) else '...'!r}]")
+        msgspec.structs.force_setattr(options, name, tuple(value))  # it may be an iterator
+        if not all(isinstance(entry, str) for entry in getattr(options, name)):
+            raise TypeError(f"{name}={value!r}: give a list of texts")
+    for name in ("fd", "uds_mode"):
+        value = getattr(options, name)
+        if value is not None and (type(value) is not int or value < 0):
+            raise ValueError(f"{name}={value!r}: give a whole number, such as {'3' if name == 'fd' else '0o660'}")
+    if options.uds is not None and (not isinstance(options.uds, str | os.PathLike) or not os.fspath(options.uds)):
+        raise ValueError(f"uds={options.uds!r}: give the path of a Unix socket, such as '/run/mcp.sock'")
+    if isinstance(seconds := options.sse_keep_alive, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        raise ValueError(f"sse_keep_alive={seconds!r}: give a positive number of seconds")
 
 
 def _check_path(path: str) -> None:

@@ -7,13 +7,14 @@ Ours: a mistake in a file is told in at most twelve lines.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from . import errors
 from .frames import owner_of
 
-__all__ = ["code_of", "is_authors", "noted", "shorten"]
+__all__ = ["call_of", "code_of", "is_authors", "noted", "shorten"]
 
 E = TypeVar("E", bound=BaseException)
 
@@ -33,6 +34,9 @@ def shorten(error: BaseException) -> None:
     if ours and not known and (last is not frames[-1] or not _is_raised_there(frames[-1])):
         return
     _keep(error, frames)
+    if ours and isinstance(error, TypeError) and len(frames) == 1 and (function := _last_called(frames[0])) is not None:
+        shown, rest = call_of(function, all_by_position=" takes " in str(error)), str(error).partition("()")[2]
+        error.args = (f"{shown.partition('(')[0]}(){rest}; it is called as {shown}",)
     if known or not ours:
         return
     vars(error)[_SEEN] = True
@@ -60,6 +64,27 @@ def is_authors(error: BaseException) -> bool:
     """Return whether code of the author's was running where an exception was raised."""
     owners = [owner for owner in map(_owner, _frames(error)) if owner != "library"]
     return owners[-1:] == ["author"]
+
+
+def _last_called(frame: TracebackType) -> Callable[..., Any] | None:
+    """Return the function that `errors.explained` could not even call, None in every other frame."""
+    is_call = frame.tb_next is None and frame.tb_frame.f_code.co_filename == errors.__file__
+    return frame.tb_frame.f_locals.get("function") if is_call else None
+
+
+def call_of(function: Callable[..., Any], *, all_by_position: bool = False) -> str:
+    """Return how a function is called: its parameters by name, dots in place of those that have a default."""
+    import inspect  # of mistakes only
+
+    parameters = [one for one in inspect.signature(function).parameters.values() if one.name not in ("self", "unknown")]
+    wanted = [
+        one.name
+        for one in parameters
+        if one.kind < one.VAR_POSITIONAL and (all_by_position or one.default is one.empty)
+    ]
+    owner, _, name = function.__qualname__.rpartition(".")
+    name = owner.rpartition(".")[2] if name == "__init__" else name
+    return f"{name}({', '.join([*wanted, *['...'] * (len(wanted) < len(parameters))])})"
 
 
 def _frames(error: BaseException) -> list[TracebackType]:

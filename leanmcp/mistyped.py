@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["closest", "did_you_mean", "no_dict"]
+__all__ = ["closest", "did_you_mean", "no_dict", "wrongly_made"]
 
 _MAX_NAME = 128  # characters that are compared: the time is a product of both lengths, and strangers choose one
 
@@ -71,6 +71,28 @@ def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str
     """Return the end of a sentence that refuses `name`: `; did you mean 'close'?`, or nothing."""
     found = closest(name, known, cutoff=cutoff)
     return "" if found is None else f"; did you mean {found!r}?"
+
+
+def wrongly_made(kind: type[Any], error: TypeError) -> TypeError:
+    """Return the error of a Struct's constructor in words of ours, with the name of the class.
+
+    Args:
+        kind: the Struct.
+        error: the decoder's; another one is returned as it is.
+    """
+    from .mistakes import noted
+
+    text, name = str(error), kind.__name__
+    if text.startswith("Unexpected keyword argument "):
+        given = text.removeprefix("Unexpected keyword argument ").strip("'")
+        return noted(TypeError(f"{name}: unknown option {given!r}{did_you_mean(given, kind.__struct_fields__)}"))
+    if text.startswith("Missing required argument "):
+        missing = text.removeprefix("Missing required argument ").strip("'")
+        return noted(TypeError(f"{name}: {missing}= is missing; it is called as {name}({missing}=...)"))
+    if text == "Extra positional arguments provided":
+        known = ", ".join(f"{field}=..." for field in kind.__struct_fields__[:3])
+        return noted(TypeError(f"{name}: an option has no name; write {name}({known})"))
+    return error
 
 
 def no_dict(value: Any, key: object) -> TypeError:

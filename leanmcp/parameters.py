@@ -1,5 +1,6 @@
 """How a server is started as a child process.
 
+In: a command and its surroundings, as a program gives them. Out: the same, checked.
 Spec 2026-07-28: basic/transports/stdio.
 """
 
@@ -25,12 +26,14 @@ class _ParametersMeta(StructMeta):
     if not TYPE_CHECKING:  # type checkers refuse it by themselves
 
         def __call__(cls, *values: Any, **options: Any) -> Any:  # noqa: N805  a metaclass
-            for name in options:
-                if name not in cls.__struct_fields__:
-                    raise _unknown(name, cls.__struct_fields__)
             if values:
                 raise _unnamed(values)
-            return super().__call__(**options)
+            try:
+                return super().__call__(**options)
+            except TypeError as error:
+                from .mistyped import wrongly_made  # of mistakes only
+
+                raise wrongly_made(cls, error) from None
 
 
 class StdioServerParameters(Struct, frozen=True, kw_only=True, metaclass=_ParametersMeta):
@@ -124,12 +127,6 @@ class StdioServerParameters(Struct, frozen=True, kw_only=True, metaclass=_Parame
         if self.cwd is not None:
             shown.append(f"cwd={self.cwd!r}")
         return f"StdioServerParameters({', '.join(shown)})"
-
-
-def _unknown(name: str, known: Sequence[str]) -> TypeError:
-    from .mistyped import did_you_mean  # of mistakes only
-
-    return TypeError(f"StdioServerParameters: unknown option {name!r}{did_you_mean(name, known)}")
 
 
 def _unnamed(values: Sequence[Any]) -> TypeError:

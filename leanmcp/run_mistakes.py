@@ -19,11 +19,17 @@ _NOT_HERE = {
     **dict.fromkeys(("message_path", "mount_path", "sse_path"), _NO_SSE),
     **dict.fromkeys(("sock", "socket"), "give the descriptor of a socket that listens, fd=sock.fileno()"),
     **dict.fromkeys(("http", "loop", "uvicorn_config"), "leave it out; no other server runs below this one"),
+    **dict.fromkeys(("address", "bind", "hostname"), "it is host="),
+    **dict.fromkeys(("endpoint", "prefix", "url"), "the path of the endpoint is path=, its address host= and port="),
+    **dict.fromkeys(("lifespan", "name", "version"), "give it to MCPServer(...)"),
+    **dict.fromkeys(("mode", "transports"), "the transport comes first, run('http')"),
+    **dict.fromkeys(("threads", "max_connections"), "give MCPServer(limits=Limits({}=...))"),
+    "timeout": "give it to each tool, @mcp.tool(timeout=...)",
     "access_log": "leave it out; there is none",
     "debug": "errors and their tracebacks are logged always",
     "event_store": "leave it out; streams of 2026-07-28 are not resumed",
     "limits": "give it to MCPServer(limits=Limits(...))",
-    "log_level": "set it with logging.getLogger('leanmcp').setLevel(...)",
+    **dict.fromkeys(("log", "log_level", "logger"), "set it with logging.getLogger('leanmcp').setLevel(...)"),
     "middleware": "give it to MCPServer(middleware=[...])",
     "reload": "the command reloads: leanmcp run server.py --http --reload",
     "show_banner": "leave it out; one line is printed",
@@ -39,7 +45,7 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     """Return what is said of a name that is none of `known`."""
     known = list(known)
     if kind == "option" and name in _NOT_HERE:
-        return f"unknown option {name!r}; {_NOT_HERE[str(name)]}"
+        return f"unknown option {name!r}; {_NOT_HERE[str(name)].format(name)}"
     if kind == "transport" and str(name).lower() in ("sse", "http+sse"):
         return f"unknown transport {name!r}; HTTP+SSE is not served, its successor is 'http'"
     hint = did_you_mean(str(name), known) or f"; there is {', '.join(map(repr, known))}"

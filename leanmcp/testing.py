@@ -7,13 +7,13 @@ Ours. With pytest, the fixture `mcp_url` does this; see `leanmcp.pytest_plugin`.
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from .errors import no_other
 from .run import Stop, serve
 from .server.app import MCPServer
 
@@ -88,9 +88,4 @@ class _Thread:
         await serve(self._server, "http", stop=self._stop, started=self._url.set_result, **self._options)
 
 
-def __getattr__(name: str) -> object:
-    if name == "__path__":  # every `from ... import` asks whether this is a package
-        raise AttributeError(name)
-    from .elsewhere import no_name  # of mistakes only
-
-    raise no_name(__name__, name, __all__, sys._getframe(1))
+__getattr__ = no_other(__name__, __all__)

@@ -7,7 +7,7 @@ Spec 2026-07-28: schema page.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -81,18 +81,6 @@ __all__ = [
 ]
 
 
-def _unknown_member(cls: msgspec.StructMeta, given: Iterable[str]) -> TypeError | None:
-    """Return an error about a name that a constructor does not take, and which one was probably meant."""
-    from .mistakes import noted  # of mistakes only
-    from .mistyped import did_you_mean
-
-    names = cls.__struct_fields__
-    unknown = [name for name in given if name not in names]
-    if not unknown:
-        return None
-    return noted(TypeError(f"{cls.__name__}: unknown option {unknown[0]!r}{did_you_mean(unknown[0], names)}"))
-
-
 class _WireMeta(msgspec.StructMeta):
     """Lets a constructor take the wire's spelling of a field too; as an attribute, it raises what to write instead."""
 
@@ -114,10 +102,10 @@ class _WireMeta(msgspec.StructMeta):
                         values[name] = values.pop(wire_name)
             try:
                 return super().__call__(*args, **values)
-            except TypeError:
-                if (fault := _unknown_member(cls, values)) is not None:
-                    raise fault from None
-                raise
+            except TypeError as error:
+                from .mistyped import wrongly_made  # of mistakes only
+
+                raise wrongly_made(cls, error) from None
 
 
 class Wire(msgspec.Struct, metaclass=_WireMeta, rename="camel", omit_defaults=True, kw_only=True):
@@ -217,16 +205,20 @@ class Tool(Wire, kw_only=True):
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
-class _Block(Wire, tag_field="type", kw_only=True):
-    """Base of the content blocks; `type` tells them apart on the wire."""
-
-    annotations: Annotations | None = None
-    meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
+class Tagged(Wire, tag_field="type", kw_only=True):
+    """Base of what is one of several kinds; `type` tells them apart on the wire."""
 
     @property
     def type(self) -> str:
-        """The wire's `type` member: `text`, `image`, `audio`, `resource_link` or `resource`."""
+        """The wire's `type` member, such as `text`, `resource_link` or `ref/prompt`."""
         return str(self.__struct_config__.tag)
+
+
+class _Block(Tagged, kw_only=True):
+    """Base of the content blocks."""
+
+    annotations: Annotations | None = None
+    meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
 class TextContent(_Block, tag="text", kw_only=True):
@@ -308,6 +300,9 @@ def contents_of(value: Any) -> Any:
 ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
 
+_VALUE = "the value is `result.structured_content`, or the result of call_tool(..., type=...)"
+
+
 class CallToolResult(Wire, kw_only=True):
     """The whole result of a tool call; for a tool, when it wants to say more than its return value can.
 
@@ -330,7 +325,7 @@ class CallToolResult(Wire, kw_only=True):
 
     if not TYPE_CHECKING:  # type checkers refuse them by themselves
         text = Absent("`result.content` is a list: `result.content[0].text`; the value: call_tool(..., type=str)")
-        data = Absent("the value is `result.structured_content`, or the result of call_tool(..., type=...)")
+        data = Absent(_VALUE)
 
     @property
     def has_structured_content(self) -> bool:
@@ -347,6 +342,11 @@ def _read_content(result: CallToolResult) -> Any:
 _content_field: Any = CallToolResult.structured_content
 _stored_content: Callable[[CallToolResult], Any] = _content_field.__get__
 CallToolResult.structured_content = property(_read_content, _content_field.__set__)
+
+
+without(CallToolResult, dict.fromkeys(("output", "result", "value"), _VALUE))
+without(CallToolResult, {"contents": "write `.content`", "error": "write `.is_error`; the text is in `.content`"})
+without(Tool, dict.fromkeys(("parameters", "schema"), "write `.input_schema`"))
 
 
 class InputRequiredResult(Wire, kw_only=True):

@@ -1,5 +1,6 @@
 """Tells which tool holds the event loop.
 
+In: the code objects of the tools. Out: log records that name a tool and its line.
 An `async def` tool that computes or blocks stops every other request of the process, and nothing shows whose fault it
 is. A thread looks at the loop now and then; where the loop does not move, the stack of its thread names the tool.
 Nothing of this is paid by a call.

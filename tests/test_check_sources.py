@@ -222,3 +222,52 @@ def test_every_file_of_ours_can_be_read() -> None:
         names: dict[str, Any] = {}
         assert isinstance(list(Source(str(file), file.name, names).questions()), list)
         assert isinstance(ast.parse(file.read_text()), ast.Module)
+
+
+# --- what stands above the decorator that registers -------------------------------------------------------------------
+
+DECORATORS = """
+import functools
+
+def logged(function):
+    @functools.wraps(function)
+    def tell(*args, **values):
+        return function(*args, **values)
+    return tell
+
+def bare(function):
+    def tell(*args, **values):
+        return function(*args, **values)
+    return tell
+
+def noted(function):
+    return function
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "covered"),
+    [
+        ("@logged\n@mcp.tool\ndef f() -> str: return ''\n", ["f"]),
+        ("@bare\n@mcp.tool\ndef f() -> str: return ''\n", ["f"]),
+        ("@functools.lru_cache\n@mcp.tool\ndef f() -> str: return ''\n", ["f"]),
+        ("@logged\n@bare\n@mcp.tool()\n@logged\ndef f() -> str: return ''\n", ["f"]),
+        ("@logged\n@mcp.prompt\ndef f() -> str: return ''\n", ["f"]),
+        ("@logged\n@mcp.resource('a://b')\ndef f() -> str: return ''\n", ["a://b"]),
+        ("@mcp.tool\n@logged\ndef f() -> str: return ''\n", []),
+        ("@noted\n@mcp.tool\ndef f() -> str: return ''\n", []),
+        ("@mcp.tool\ndef f() -> str: return ''\ndef f() -> str: return 'another'\n", []),
+        ("def f() -> str: return ''\nmcp.add_tool(logged(f))\n", []),
+        ("def f() -> str: return ''\nmcp.tool(f)\ng = logged(f)\n", []),
+        ("mcp.add_tool(lambda: '', name='f')\n", []),
+        ("def f(a: int) -> int: return a\nmcp.add_tool(functools.partial(f, 1))\n", []),
+        ("class A:\n    @logged\n    def f(self) -> str: return ''\nmcp.tool(A().f)\n", []),
+        ("def make():\n    @logged\n    @mcp.tool\n    def f() -> str: return ''\nmake()\n", []),
+    ],
+)
+def test_a_decorator_above_the_one_that_registers_is_found(tmp_path: Path, code: str, covered: list[str]) -> None:
+    """Ours: LC507; what is served is the function below, and nobody else's function of that name is blamed."""
+    file, module = _loaded(tmp_path, DECORATORS + code)
+    server = describe(vars(module)["mcp"], str(file), vars(module), [])
+    assert [part.name for part in server.parts if part.covered] == covered

@@ -66,7 +66,12 @@ ROWS: list[tuple[str, list[str], str]] = [
     ("LM602", ["run", "server.py", "--repath"], "unknown option '--repath'; did you mean '--path'?"),
     ("LM602", ["call", "server.py", "add", "--a", "1"], "unknown option '--a'; an argument has no dashes: a=1"),
     ("LM602", ["call", "server.py", "add", "--a=1"], "unknown option '--a'; an argument has no dashes: a=1"),
-    ("LM602", ["call", "server.py", "greet", "-name"], "unknown option '-name'; an argument has no dashes: name=VALUE"),
+    (
+        "LM602",
+        ["call", "server.py", "greet", "-name"],
+        "unknown option '-name'; the tool stands behind the server, without an option; an argument has no dashes: "
+        "name=VALUE",
+    ),
     ("LM602", ["install", "cursor", "x", "--uninstall"], "unknown option '--uninstall'; did you mean '--remove'?"),
     (
         "LM602",

@@ -296,7 +296,8 @@ def test_empty_server_is_told(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text("from leanmcp import MCPServer\nmcp = MCPServer('bare')\n")
     done = leanmcp("list", "server.py", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "bare has no tools, resources, templates, prompts\n"
+    told = "bare has no tools, resources, templates, prompts; register some at the top level of its file\n"
+    assert done.stderr == told
     done = leanmcp("call", "server.py", "x", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "leanmcp: no tool 'x' in server.py; it has no tools [LM614]\n")
 

@@ -80,6 +80,14 @@ MEMBERS = [
     ("request", "; ctx.headers has the header fields of the request, by names in lower case"),
     ("get_state", "; set attributes of ctx.state; they last as long as the request"),
     ("session_id", "; there are no sessions; state between calls has a name: from leanmcp import Handles"),
+    ("warn", "; deprecated; log with `logging`, and tell of progress with ctx.report_progress"),
+    ("use", "; write mcp.middleware.append(function), or @mcp.middleware above it"),
+    ("on_startup", "; write MCPServer(name, lifespan=...)"),
+    ("resource_template", "; a URI with a {variable} makes a template: @mcp.resource('data://{name}')"),
+    ("subscribe_resource", "; clients listen; tell them with mcp.notify_..."),
+    ("prompts", "; ask as a client does: async with Client(mcp) as client"),
+    ("run_http", '; mcp.run() serves on stdio, mcp.run("http", port=...) on a port'),
+    ("server", "; use the server that the module made"),
     ("zzz", ""),
 ]
 
@@ -113,6 +121,14 @@ def test_a_property_that_fails_says_why_itself() -> None:
 
     with pytest.raises(AttributeError, match="'str' object has no attribute 'nothing'"):
         _ = Own("x").broken
+
+    class Same(MCPServer):
+        @property
+        def inner(self) -> Any:
+            return self.name.inner  # type: ignore[attr-defined]
+
+    with pytest.raises(AttributeError, match="'str' object has no attribute 'inner'"):
+        _ = Same("x").inner
 
 
 def test_an_answer_says_where_its_data_is() -> None:

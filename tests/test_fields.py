@@ -150,7 +150,7 @@ def test_pydantic_and_annotated_types_are_never_imported() -> None:
     code = (
         "import sys, leanmcp.fields, leanmcp.server.signature as s, leanmcp.server.recover\n"
         "def f(a: int, b: str = ''): ...\n"
-        "t = s.Signature.of(f, tool_name='f')\n"
+        "t = s.Signature(f, tool_name='f')\n"
         "try: t.recover(b'{}')\n"
         "except s.InvalidArguments: pass\n"
         "print([m for m in ('pydantic', 'annotated_types', 'attrs', 'attr') if m in sys.modules])"

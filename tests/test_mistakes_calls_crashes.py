@@ -34,6 +34,47 @@ class Crash(NamedTuple):
 
 
 CRASHES = [
+    *[
+        Crash(
+            code,
+            f"from leanmcp import Context\n@mcp.tool\nasync def tool(ctx: Context) -> int:\n    {text}\n    return 1\n",
+            9,
+            "tool",
+            text,
+            rest,
+        )
+        for code, text, rest in (
+            (
+                "LM232",
+                "await ctx.elicit('Who?', response_type=str)",
+                [
+                    "TypeError: Context.elicit() got an unexpected keyword argument 'response_type'",
+                    "it is called as ctx.elicit(message, schema, ...)",
+                ],
+            ),
+            (
+                "LM232",
+                "await ctx.report_progress()",
+                [
+                    "TypeError: Context.report_progress() missing 1 required positional argument: 'progress'",
+                    "it is called as ctx.report_progress(progress, total, message)",
+                ],
+            ),
+            (
+                "LM501",
+                "ctx.state['user'] = 'anna'",
+                [
+                    "TypeError: 'types.SimpleNamespace' object does not support item assignment",
+                    "ctx.state has attributes, as in `ctx.state.user = name`, and getattr(ctx.state, 'user', None)",
+                ],
+            ),
+            (
+                "LM501",
+                "ctx.headers['X-User']",
+                ["KeyError: 'X-User'", "ctx.headers has its names in lower case: ctx.headers.get('x-user')"],
+            ),
+        )
+    ],
     Crash(
         "LM502",
         "async def fetch() -> int: return 1\n@mcp.tool\nasync def tool() -> bool:\n    return fetch() > 3\n",

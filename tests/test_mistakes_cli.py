@@ -98,7 +98,11 @@ MISTAKES: list[tuple[str, list[str], str]] = [
         "returns",
     ),
     ("LM606", ["run", "server.py:mpc"], "no object 'mpc' in server.py; did you mean 'mcp'?"),
-    ("LM606", ["list", "factory.py"], 'no MCPServer in factory.py; write `mcp = MCPServer("name")` at its top level'),
+    (
+        "LM606",
+        ["list", "factory.py"],
+        "no MCPServer in factory.py; make() makes one: write `mcp = make()` at its top level",
+    ),
     ("LM607", ["list", "syntax.py"], "{folder}/syntax.py:2: SyntaxError: '(' was never closed"),
     (
         "LM607",

@@ -113,7 +113,12 @@ MISTAKES: list[tuple[str, Use, type[Exception], str]] = [
         "this client is connected already; make another one, or leave the block first",
     ),
     ("LM703", _connecting(3), TypeError, f"Client(3): {KINDS}"),
-    ("LM703", _connecting(MCPServer), TypeError, f"Client(<type>): {KINDS}"),
+    (
+        "LM703",
+        _connecting(MCPServer),
+        TypeError,
+        "Client(MCPServer): give an MCPServer, a URL or parameters, not the class; call it",
+    ),
     (
         "LM703",
         _connecting("server.py"),

@@ -18,6 +18,22 @@ from tests.support.mistakes import codes_of
 from tests.test_mistakes_client import WAIT, Use, connecting_to, demo, inside, made, result
 
 PARAMETERS: Any = StdioServerParameters
+ANY_CLIENT: Any = Client
+ANY_TOOL: Any = Tool
+
+
+def _of_result(name: str) -> Use:
+    return result(lambda result: getattr(result, name))
+
+
+def _of_client(name: str) -> Use:
+    return inside(lambda client: getattr(client, name))
+
+
+def _to(target: str) -> Use:
+    return connecting_to(lambda: target)
+
+
 MISTAKES: list[tuple[str, Use, type[Exception], str]] = [
     (
         "LM709",
@@ -80,6 +96,91 @@ MISTAKES: list[tuple[str, Use, type[Exception], str]] = [
         AttributeError,
         "Client has no 'ping'; there is none; `client.discover(cache_mode='bypass')` asks whether the server answers",
     ),
+    *[
+        (
+            "LM711",
+            _of_result(name),
+            AttributeError,
+            f"CallToolResult has no {said}",
+        )
+        for name, said in (
+            ("value", "'value'; the value is `result.structured_content`, or the result of call_tool(..., type=...)"),
+            ("contents", "'contents'; write `.content`"),
+            ("error", "'error'; write `.is_error`; the text is in `.content`"),
+        )
+    ],
+    ("LM711", connecting_to(lambda: ANY_TOOL.schema), AttributeError, "Tool has no 'schema'; write `.input_schema`"),
+    *[
+        (
+            "LM712",
+            _of_client(name),
+            AttributeError,
+            f"{start} {name!r}{advice}",
+        )
+        for start, name, advice in (
+            ("'Client' object has no attribute", "call_tools", "; did you mean 'call_tool'?"),
+            ("'Client' object has no attribute", "upload", ""),
+        )
+    ],
+    *[
+        (
+            "LM712",
+            _of_client(name),
+            AttributeError,
+            f"Client has no {name!r}; {advice}",
+        )
+        for name, advice in (
+            ("invoke", "write `client.call_tool(name, {...})`"),
+            ("get_resource", "write `client.read_resource(uri)`"),
+            ("serverInfo", "it is `client.server_info`, or client.discover()"),
+            ("session", "its methods are the client's own, as in `await client.call_tool(...)`"),
+        )
+    ],
+    (
+        "LM709",
+        inside(lambda client: client.read_resource(5)),
+        TypeError,
+        "read_resource(5): give the URI of the resource, a text",
+    ),
+    (
+        "LM709",
+        inside(lambda client: client.request("tools/list", [1])),
+        TypeError,
+        "request('tools/list'): params=[1]: give a dict, such as {'name': value}",
+    ),
+    (
+        "LM232",
+        connecting_to(lambda: ANY_CLIENT(url="x")),
+        TypeError,
+        "Client() missing 1 required positional argument: 'server'; it is called as Client(server, ...)",
+    ),
+    (
+        "LM232",
+        connecting_to(lambda: PARAMETERS()),
+        TypeError,
+        "StdioServerParameters: command= is missing; it is called as StdioServerParameters(command=...)",
+    ),
+    *[
+        ("LM203", made(**{name: "x"}), TypeError, f"Client: unknown option {name!r}; {advice}")
+        for name, advice in (
+            ("token", "give headers={'Authorization': 'Bearer ...'}"),
+            ("elicitation_handler", "give elicitation_callback="),
+            ("protocol_version", "give mode="),
+        )
+    ],
+    *[
+        (
+            "LM611",
+            _to(text),
+            ValueError,
+            f"{text!r} is no URL; {advice}",
+        )
+        for text, advice in (
+            ("8000", "did you mean 'http://localhost:8000/mcp'?"),
+            ("stdio", "give one such as 'http://localhost:8000/mcp', or StdioServerParameters(...)"),
+            ("mcp.json", "give one such as 'http://localhost:8000/mcp', or StdioServerParameters(...)"),
+        )
+    ],
     (
         "LM203",
         made(verify=False),

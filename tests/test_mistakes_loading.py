@@ -34,7 +34,6 @@ FILES = {
     "ring/tools.py": f"from server import mcp\n{TOOL}",
     # names
     "typo.py": f"{SERVER}@mcp.resouce('a://b')\ndef r() -> str:\n    return ''\n",
-    "many.py": f"{SERVER}@mcp.tools\ndef r() -> str:\n    return ''\n",
     "hides.py": f"{SERVER}@mcp.tool\ndef mcp(q: str) -> str:\n    'M.'\n    return q\n\n@mcp.tool\ndef r(): ...\n",
     "list.py": f"{SERVER}@mcp.tool\ndef list() -> str:\n    'L.'\n    return ''\n\nx: list[int] = []\n",
     "module.py": "import leanmcp\nmcp = leanmcp('x')\n",
@@ -106,7 +105,6 @@ MISTAKES: list[tuple[str, list[str], str]] = [
         ["", "typo.py"],
         "{folder}/typo.py:3: AttributeError: 'MCPServer' object has no attribute 'resouce'; did you mean 'resource'?",
     ),
-    ("LM610", ["", "many.py"], "{folder}/many.py:3: TypeError: 'list' object is not callable; write @mcp.tool"),
     (
         "LM610",
         ["", "hides.py"],

@@ -10,17 +10,17 @@ OPTIONS = [
     Mistake(
         "LM203",
         'MCPServer("demo", port=8000)\n',
-        "MCPServer: unknown option 'port'; give it to run(\"http\", port=...)",
+        "MCPServer: unknown option 'port'; give it to mcp.run(\"http\", port=...)",
     ),
     Mistake(
         "LM203",
         'MCPServer("demo", log_level="DEBUG")\n',
-        "MCPServer: unknown option 'log_level'; call logging.basicConfig(level=...)",
+        "MCPServer: unknown option 'log_level'; set the logger up: logging.getLogger('leanmcp').setLevel(...)",
     ),
     Mistake(
         "LM203",
         'MCPServer("demo", tools=[print])\n',
-        "MCPServer: unknown option 'tools'; register each function with @mcp.tool",
+        "MCPServer: unknown option 'tools'; call mcp.add_tool for each",
     ),
     Mistake(
         "LM205",

@@ -182,6 +182,31 @@ RAISED = [
         "LM412",
         "TypeError: ssl='cert.pem': give the paths of certificate chain and key, (chain, key)",
     ),
+    ('mcp.run("http", fd="3")', "LM415", "ValueError: fd='3': give a whole number, such as 3"),
+    ('mcp.run("http", uds_mode="rw")', "LM415", "ValueError: uds_mode='rw': give a whole number, such as 0o660"),
+    (
+        'mcp.run("http", uds="")',
+        "LM415",
+        "ValueError: uds='': give the path of a Unix socket, such as '/run/mcp.sock'",
+    ),
+    ('mcp.run("http", allowed_hosts=True)', "LM414", "TypeError: allowed_hosts=True: give a list, ['...']"),
+    ('mcp.run("http", cors=[5])', "LM414", "TypeError: cors=[5]: give a list of texts"),
+    (
+        'mcp.run("http", sse_keep_alive="15")',
+        "LM205",
+        "ValueError: sse_keep_alive='15': give a positive number of seconds",
+    ),
+    ('mcp.run("http", bind="::")', "LM203", "TypeError: unknown option 'bind'; it is host="),
+    (
+        'mcp.run("http", threads=4)',
+        "LM203",
+        "TypeError: unknown option 'threads'; give MCPServer(limits=Limits(threads=...))",
+    ),
+    (
+        'mcp.run(mode="http")',
+        "LM203",
+        "TypeError: unknown option 'mode'; the transport comes first, run('http')",
+    ),
     ("mcp.run(drain=None)", "LM416", "ValueError: drain=None: give a number of seconds, 0 or more"),
     (
         'mcp.run("http", max_request_body_size="4MB")',

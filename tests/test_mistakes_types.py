@@ -32,13 +32,13 @@ def add(a: int) -> A: return 1
         "JSON can carry or pass input_schema=",
     ),
     Mistake(
-        "LM130",
+        "LM132",
         """\
 @mcp.tool
 def add(a: 5) -> int: return 1
 """,
-        "tool 'add': parameter 'a' has type 5: it has no JSON form that can be decoded; use a type that "
-        "JSON can carry or pass input_schema=",
+        "tool 'add': parameter 'a' has type 5: it is a value and no type; write its type, or Literal[...] for "
+        "this alone",
     ),
     Mistake(
         "LM131",
@@ -56,8 +56,7 @@ def add(a: "Foo") -> int: return 1
 def add(a: "list[int") -> int: return a
 """,
         "tool 'add': parameter 'a' has type 'list[int', which cannot be resolved: Forward reference "
-        "must be an expression -- got 'list[int'; import or define the name where the function is, not "
-        "under TYPE_CHECKING only",
+        "must be an expression -- got 'list[int'; correct how the type is written",
     ),
     Mistake(
         "LM131",

@@ -83,6 +83,14 @@ def _stalls(server: Server) -> Iterator[Hit]:
             yield Hit(place, part.label, text, "write `def`, which runs in a thread, or await something")
 
 
+def _covered(server: Server) -> Iterator[Hit]:
+    for part in server.parts:
+        if part.covered:
+            decorator = "resource" if part.kind == "template" else part.kind
+            text = f"a decorator above @mcp.{decorator} has no effect on what clients reach"
+            yield Hit(part.place, part.label, text, f"put @mcp.{decorator} on top, above the others")
+
+
 RULES = (
     Rule(
         "LC501",
@@ -133,5 +141,13 @@ RULES = (
         "Leave it out.",
         _hints_idle,
         r"means nothing on a read-only tool",
+    ),
+    Rule(
+        "LC507",
+        "covered",
+        "warning",
+        "A decorator stands above the one that registers: clients reach the function without it.",
+        "Put the decorator that registers on top.",
+        _covered,
     ),
 )

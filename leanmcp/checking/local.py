@@ -6,8 +6,9 @@ In: an MCPServer, and the file that it was loaded from. Out: a `Server`.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
-from types import CodeType
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import msgspec
@@ -21,6 +22,7 @@ from .sources import Source
 
 __all__ = ["describe", "place_of", "shown_path"]
 
+_MOST_WRAPPERS = 20  # that are looked into
 _PLAIN_TEXT = {"type", "title", "description", "default"}  # all that the schema of a parameter for any text may have
 
 
@@ -109,6 +111,7 @@ class _Describer:
             return part
         part.place = place
         part.on_loop = not callee.is_async and not callee._in_thread
+        part.covered = _is_covered(callee.function)
         source = self._source(code.co_filename, _globals(callee.function))
         for marker, _ in callee.provided.values():  # their functions may stand in files of their own
             function = getattr(marker, "fn", None) or getattr(marker, "function", None)
@@ -158,6 +161,32 @@ def _globals(function: Any) -> dict[str, Any]:
             return {}
     found: dict[str, Any] = function.__globals__
     return found
+
+
+def _is_covered(function: Any) -> bool:
+    """Return whether the name of a function stands in its module for what a decorator has made of it since.
+
+    Decorators leave what they were given in `__wrapped__`, as functools.wraps does, in `func`, or in a closure.
+    """
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
+    todo = [getattr(sys.modules.get(str(module)), name, function)] if name.isidentifier() else []
+    seen = 0
+    while todo and seen < _MOST_WRAPPERS:
+        found, seen = todo.pop(), seen + 1
+        if found is function:
+            return seen > 1
+        own = getattr(found, "__dict__", {})
+        todo += [own[key] for key in ("__wrapped__", "func") if key in own]
+        if isinstance(found, FunctionType) and "__wrapped__" not in own:
+            todo += [cell.cell_contents for cell in found.__closure__ or () if _is_function(cell)]
+    return False
+
+
+def _is_function(cell: CellType) -> bool:
+    try:
+        return isinstance(cell.cell_contents, FunctionType)
+    except ValueError:  # nothing is in it yet
+        return False
 
 
 def _unguarded(resource: Resource) -> tuple[str, ...]:

@@ -51,6 +51,7 @@ class Part(Struct, kw_only=True):
         place: of its function.
         on_loop: it is a `def` function that runs on the event loop.
         stalls: calls in its coroutine function that hold the event loop up.
+        covered: its module has another function under its name, made of it by a decorator further up.
         unguarded: variables of a template whose values are not checked for what leads out of a folder.
         takes_any_text: every variable of a template takes any text.
     """
@@ -60,6 +61,7 @@ class Part(Struct, kw_only=True):
     place: Place
     on_loop: bool = False
     stalls: list[tuple[Place, str]] = []
+    covered: bool = False
     unguarded: tuple[str, ...] = ()
     takes_any_text: bool = False
 

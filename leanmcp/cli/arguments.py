@@ -23,6 +23,7 @@ from .faults import UsageError
 from .signatures import branches, kinds, prompt_signature, resolved, tool_signature
 
 _ITEMS = re.compile(r"[\w.-]+(?:,[\w.-]+)+")  # without blanks: `Berlin, Germany` is one
+_PAIRS = re.compile(r"([^, ]+)[, ] *([A-Za-z_]\w*)=(.*)")
 _LIST = re.compile(r"\[[^][]*\]")
 # With one of these, names besides those of `properties` may be fine.
 _OPEN = ("allOf", "anyOf", "oneOf", "$ref", "if", "patternProperties", "dependentSchemas", "dependencies")
@@ -199,7 +200,9 @@ def _json(name: str, text: str | bytes) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        raise UsageError(f"argument {name!r} is not JSON: {_fault_in(text, fault)}") from None
+        plain = text if isinstance(text, str) else text.decode(errors="replace")
+        as_text = "" if plain.lstrip()[:1] in ("{", "[", '"') else f"; a text is given with = alone, {name}={plain:.40}"
+        raise UsageError(f"argument {name!r} is not JSON: {_fault_in(text, fault)}{as_text}") from None
 
 
 def _fault_in(text: str | bytes, fault: Exception) -> str:
@@ -233,7 +236,9 @@ def _object(content: bytes, where: str) -> dict[str, Any]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         if where == "--args" and (content.endswith(b".json") or os.path.isfile(content)):
             raise UsageError(f"--args is not JSON; a file is given with an @: --args @{content.decode()}") from None
-        raise UsageError(f"{where} is not JSON: {_fault_in(content, fault)}") from None
+        is_pair = where == "--args" and re.match(rb"[A-Za-z_]\w*:?=", content)
+        words = "; name=value stands without --args" if is_pair else ""
+        raise UsageError(f"{where} is not JSON: {_fault_in(content, fault)}{words}") from None
     if not isinstance(value, dict):
         raise UsageError(f'{where}: a JSON object is expected, such as {{"a": 1}}')
     return value
@@ -257,8 +262,15 @@ def doubts(options: argparse.Namespace, tool: Tool | None, failed: bool) -> Iter
         if "array" in wanted and sum(name == other for other, _, _ in given) == 1 and _ITEMS.fullmatch(text):
             several = " ".join(f"{name}={item}" for item in text.split(","))
             yield f"{name} was sent with one item, {text!r}; several are written {several}"
+        elif failed and (pair := _PAIRS.fullmatch(text)) and _node(schema, pair[2] + "="):
+            several = shlex.join([f"{name}={pair[1]}", f"{pair[2]}={pair[3]}"])
+            yield f"{shlex.quote(f'{name}={text}')} is one argument; did you mean two, {several}?"
+        elif failed and text.startswith("="):
+            yield f"{name}={text}: did you mean {shlex.quote(name + text)}?"
         elif failed and (meant := _meant(text, wanted)):
             yield f"{name}={text}: did you mean {shlex.quote(f'{name}={meant}')}?"
+        elif failed and text.startswith(("{", "[")) and not _is_json(text):
+            yield f"{name}={text} was sent as a text, for it is no JSON"
 
 
 def _meant(text: str, wanted: set[str]) -> str:
@@ -299,10 +311,21 @@ def _check_names(tool: Tool, names: Sequence[str]) -> None:
     for name in names:
         if name not in properties:
             forced = "" if additional is False else " (--args sends it all the same)"
-            raise UsageError(
-                f"tool {tool.name!r} has no argument {name!r}{did_you_mean(name, properties)}; "
-                f"{tool_signature(tool)}{forced}"
-            )
+            hint = _whole_value(name, properties, schema) or did_you_mean(name, properties)
+            raise UsageError(f"tool {tool.name!r} has no argument {name!r}{hint}; {tool_signature(tool)}{forced}")
+
+
+def _whole_value(name: str, properties: dict[str, Any], schema: dict[str, Any]) -> str:
+    """Return the end of a sentence about a name that is a part of an argument; empty where it is none."""
+    found = re.match(r"(\w+)[.[](\w*)", name)
+    if found is not None and (node := properties.get(found[1])) is not None:
+        if "array" in kinds(node, schema):
+            return f"; its items are given one by one: {found[1]}=... {found[1]}=..."
+        return f"; it is given as a whole: {found[1]}:='{{\"{found[2] or 'name'}\": ...}}'"
+    for owner, node in properties.items():
+        if any(name in branch.get("properties", {}) for branch in branches(node, schema)):
+            return f"; that is a member of {owner}: {owner}:='{{\"{name}\": ...}}'"
+    return ""
 
 
 def _check_missing(signature: str, noun: str, name: str, required: Any, found: dict[str, Any]) -> None:

@@ -96,7 +96,8 @@ async def _tool(connection: Connection) -> Tool | None:
 
         hint = tool_behind(connection.options.program or (), names)
         raise UsageError(f"name a tool of {connection.server_name!r}: {', '.join(names) or '(it has none)'}{hint}")
-    from .misplaced import call_form
+    from .misplaced import call_form, other_kind
 
-    hint = call_form(words[0], names) or proposal(words[0], names) or "; it has no tools"
+    hint = await other_kind(connection, "call") or call_form(words[0], names)
+    hint = hint or proposal(words[0], names) or "; it has no tools"
     raise UsageError(f"no tool {words[0]!r} in {connection.target.name}{hint}")

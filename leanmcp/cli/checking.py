@@ -81,7 +81,7 @@ def _check(options: argparse.Namespace) -> None:
         from ..checking import RULES
 
         rules = {name for rule in RULES for name in (rule.id, rule.name)}
-        hint = "see `leanmcp check --help`"
+        hint = "one server is checked at a time" if os.path.exists(options.words[0]) else "see `leanmcp check --help`"
         if options.ignore and all(word in rules or word.upper() in rules for word in options.words):
             hint = f"rules are joined by commas: --ignore {','.join([*options.ignore, *options.words])}"
         raise UsageError(f"{options.words[0]!r} is one word too many; {hint}")

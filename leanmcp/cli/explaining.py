@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _CODE = re.compile(r"\bLM\d{3}\b", re.IGNORECASE)
 _RULE = re.compile(r"\bLC\d{3}\b", re.IGNORECASE)
-_LIKE_A_CODE = re.compile(r"(?:LM)?\d+", re.IGNORECASE)
+_LIKE_A_CODE = re.compile(r"(?:[A-Z]{1,3}[-_ ]?)?(\d+)", re.IGNORECASE)
 _MAX_COLUMNS = 100
 _EXAMPLES = """\
 examples:
@@ -52,6 +52,9 @@ def run(options: argparse.Namespace) -> int:
 
     if not options.words:
         _print_list(PAGES, options.json)
+        return OK
+    if len(options.words) > 1 and all(_CODE.fullmatch(word) for word in options.words) and not options.json:
+        print("\n\n".join(_shown(_find(word, PAGES)) for word in options.words))
         return OK
     text = " ".join(options.words)
     page = _rule(text) or _find(text, PAGES)
@@ -97,7 +100,8 @@ def _find(text: str, pages: dict[str, Page]) -> Page:
         return pages[code]
     if named or _LIKE_A_CODE.fullmatch(text.strip()):
         wanted = (named or [text.strip()])[0]
-        near = closest(wanted if wanted[:1].isalpha() else f"LM{wanted}", pages, cutoff=0.85)
+        digits = _LIKE_A_CODE.fullmatch(wanted)
+        near = closest(wanted if digits is None else f"LM{digits[1]}", pages, cutoff=0.85)
         raise UsageError(f"there is no code {wanted!r}; {_instead(near)}")
     titles = {page.title: page.code for page in pages.values()}
     near = closest(text, titles)

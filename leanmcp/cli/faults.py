@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from ..mistyped import did_you_mean
@@ -32,6 +33,13 @@ def coded(text: str) -> str:
 
 class UsageError(Exception):
     """A mistake on the command line or in the user's file; the text says what to do."""
+
+
+def no_file(path: str) -> UsageError:
+    """Return the error of a Python file that is not there, with what there is in its folder."""
+    folder = os.path.dirname(path) or "."
+    names = [name for name in os.listdir(folder) if name.endswith(".py")] if os.path.isdir(folder) else []
+    return UsageError(f"no file {path!r}{proposal(os.path.basename(path), names)}")
 
 
 def proposal(name: str, known: Sequence[str], *, cutoff: float = 0.6) -> str:

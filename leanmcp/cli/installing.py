@@ -72,7 +72,8 @@ def run(options: argparse.Namespace) -> int:
     if name != "json" and name not in HOSTS:
         raise UsageError(f"unknown host {name!r}{_host_proposal(name, words)}")
     if len(words) + (options.program is not None) > 1:
-        raise UsageError(f"{words[-1]!r} is one word too many; see `leanmcp install --help`")
+        one = "one host is given at a time" if {*words} & {*HOSTS} else "see `leanmcp install --help`"
+        raise UsageError(f"{words[-1]!r} is one word too many; {one}")
     from .screen import Screen
 
     screen = Screen(options.json)
@@ -91,6 +92,8 @@ def _host_proposal(name: str, words: list[str]) -> str:
     known = [*HOSTS, "json"]
     if later := next((word for word in words if word in known), None):
         return f"; the host stands first: `leanmcp install {shlex.join([later, name])}`"
+    if name.endswith(".py") or "://" in name:
+        return f"; the host stands first: `leanmcp install HOST {shlex.quote(name)}`, one of {', '.join(known)}"
     several = [host for host in known if host.startswith(f"{name.lower()}-")]
     if len(several) > 1:
         return f"; did you mean {' or '.join(map(repr, several))}?"

@@ -70,7 +70,8 @@ async def _work(connection: Connection) -> int:
         if entries:
             _print(connection, kind, entries)
     if not any(found.values()):
-        connection.screen.note(f"{connection.server_name} has no {', '.join(found)}")
+        local = "; register some at the top level of its file" if connection.target.local else ""
+        connection.screen.note(f"{connection.server_name} has no {', '.join(found)}{local}")
     return OK
 
 

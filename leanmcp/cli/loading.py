@@ -10,7 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .faults import UsageError, proposal
+from .faults import UsageError, no_file, proposal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,9 +74,7 @@ def _import(path: str) -> Any:
     if not os.path.isfile(path):
         if path.replace(".", "").isidentifier() and not path.lower().endswith((".py", ".pyc")):
             return _import_module(path)
-        folder = os.path.dirname(path) or "."
-        names = [entry for entry in os.listdir(folder) if entry.endswith(".py")] if os.path.isdir(folder) else []
-        raise UsageError(f"no file {path!r}{proposal(os.path.basename(path), names)}")
+        raise no_file(path)
     full = os.path.abspath(path)
     sys.path.insert(0, os.path.dirname(full))
     name = os.path.splitext(os.path.basename(full))[0]

@@ -17,7 +17,7 @@ from types import CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
 from .. import __all__ as exported
-from ..elsewhere import no_module
+from ..elsewhere import ROOTS, no_module
 from ..frames import owner_of
 from ..hidden import hiding_file
 from ..mistyped import closest, did_you_mean
@@ -112,6 +112,12 @@ def _of_surroundings(error: BaseException) -> str:
     last = traceback.extract_tb(error.__traceback__)[-1:]
     if isinstance(error, KeyError) and len(error.args) == 1 and last and last[0].filename == "<frozen os>":
         return f"; the variable is not set: export {error.args[0]}, or have the host set it in its `env`"
+    if isinstance(error, FileNotFoundError) and isinstance(name := error.filename, str) and not os.path.isabs(name):
+        theirs = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+        file = next((file for file in reversed(theirs) if owner_of(file) == "author"), "")
+        if os.path.exists(os.path.join(os.path.dirname(file), name)):
+            here = f"it is looked for in {os.getcwd()}, where the command runs, and stands beside"
+            return f"; {here} {os.path.basename(file)}: write Path(__file__).parent / {name!r}"
     if isinstance(error, EOFError) and str(error) == "EOF when reading a line":
         return "; nobody answers input() here: read it from a file or a variable"
     return ""
@@ -223,6 +229,9 @@ def _of_attribute(owner: object, name: str, frame: TracebackType) -> str:
     if isinstance(owner, FunctionType) and hasattr(MCPServer, name):
         shown = _defined(owner, frame)
         return f"; {shown}, and hides the server of that name: rename one of the two" if shown else ""
+    if type(owner).__module__.partition(".")[0] in ROOTS:
+        file = frame.tb_frame.f_code.co_filename
+        return f"; that is a {type(owner).__name__} of the official SDK: `leanmcp migrate {file}` says what to write"
     if isinstance(owner, ModuleType) and owner.__name__ == "leanmcp":
         return ""  # it has said so itself
     hidden = ""
@@ -238,9 +247,7 @@ def _of_use(frame: TracebackType) -> str:
     node = _expression(frame)
     node = node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Subscript) else node
     if isinstance(node, ast.Attribute) and isinstance(_value(node.value, frame), MCPServer):
-        written = ast.unparse(node.value)
-        single = node.attr.removesuffix("s")
-        return f"; write @{written}.{single}" if single != node.attr and hasattr(MCPServer, single) else ""
+        return "; give it to MCPServer(name, lifespan=function)" if node.attr == "lifespan" else ""
     if node is None:
         return ""
     value, written = _value(node, frame), ast.unparse(node)

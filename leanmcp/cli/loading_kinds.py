@@ -56,4 +56,25 @@ def none_found(path: str, names: Mapping[str, Any]) -> str:
             return f"{said}{name} is a {kind} of the official SDK: {shown}"
         if home == "fastmcp" and kind == "FastMCP":
             return f'{said}{name} is a FastMCP of the package fastmcp: write `{name} = MCPServer("name")`'
+    for name, value in own.items():
+        if made := _makes(name, value):
+            return f"{said}{made} at its top level"
     return f'{said}write `mcp = MCPServer("name")` at its top level'
+
+
+def _makes(name: str, value: Any) -> str:
+    """Return how to take the server out of what makes or holds one, empty where nothing does."""
+    held = vars(value) if inspect.isclass(value) else value if isinstance(value, dict) else {}
+    for key, inner in held.items():
+        if isinstance(inner, MCPServer):
+            taken = f"{name}.{key}" if inspect.isclass(value) else f"{name}[{key!r}]"
+            return f"{taken} is one: write `mcp = {taken}`"
+    if not inspect.isfunction(value) or value.__module__ == MCPServer.__module__:
+        return ""
+    promised = value.__annotations__.get("return")
+    if "MCPServer" not in value.__code__.co_names and promised not in (MCPServer, "MCPServer"):
+        return ""
+    if inspect.iscoroutinefunction(value):
+        return f"{name}() makes one, but is `async def`: write it with `def`, and `mcp = {name}()`"
+    wanted = ", ".join(name for name, one in inspect.signature(value).parameters.items() if one.default is one.empty)
+    return f"{name}() makes one: write `mcp = {name}({wanted})`"

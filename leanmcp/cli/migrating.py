@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from .faults import OK, UsageError, proposal
+from .faults import OK, UsageError, no_file
 from .options import Parser
 
 if TYPE_CHECKING:
@@ -111,9 +111,7 @@ def _files(path: str) -> Iterator[str]:
         yield path
         return
     if not os.path.isdir(path):
-        folder = os.path.dirname(path) or "."
-        names = [name for name in os.listdir(folder) if name.endswith(".py")] if os.path.isdir(folder) else []
-        raise UsageError(f"no file {path!r}{proposal(os.path.basename(path), names)}")
+        raise no_file(path)
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
         paths = (os.path.normpath(os.path.join(folder, name)) for name in sorted(names))

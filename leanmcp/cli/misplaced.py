@@ -10,8 +10,13 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from ..errors import MCPError
 from ..mistyped import closest
+
+if TYPE_CHECKING:
+    from .connection import Connection
 
 _SYNONYMS = {
     **dict.fromkeys(("serve", "server", "start", "dev", "test", "launch", "up"), "run"),
@@ -21,12 +26,44 @@ _SYNONYMS = {
     **dict.fromkeys(("lint", "validate", "doctor", "verify"), "check"),
     **dict.fromkeys(("invoke", "execute", "exec"), "call"),
     **dict.fromkeys(("info", "ping", "about"), "discover"),
+    **dict.fromkeys(("convert", "port", "upgrade"), "migrate"),
+    **dict.fromkeys(("docs", "error"), "explain"),
+    **dict.fromkeys(("fetch", "get"), "read"),
+    "add": "install",
+    "config": "install json",
+    "watch": "run --reload",
     **dict.fromkeys(("uninstall", "remove", "rm"), "install HOST NAME --remove"),
 }
 _OPTIONS = {
     "install": {"uninstall": "--remove", "delete": "--remove", "rm": "--remove", "file": "--config"},
-    "run": {"address": "--host", "bind": "--host", "p": "--port", "watch": "--reload"},
+    "run": {
+        **dict.fromkeys(("address", "bind"), "--host"),
+        **dict.fromkeys(("ssl", "tls"), "--ssl-cert"),
+        "p": "--port",
+        "t": "--transport",
+        "watch": "--reload",
+    },
 }
+_TALKING = {
+    **dict.fromkeys(("arguments", "d", "data", "input", "params"), "give --args JSON"),
+    **dict.fromkeys(("m", "module", "server", "u", "url"), "the server stands first, without an option"),
+    "command": "the program that starts a server stands at the end, behind `--`",
+    **dict.fromkeys(("format", "j", "pretty", "raw"), "give --json, or leave it out"),
+    **dict.fromkeys(("host", "http", "p", "port", "transport"), "name a server that runs by its URL, such as {}"),
+    **dict.fromkeys(("n", "name", "t", "tool"), "the tool stands behind the server, without an option"),
+    **dict.fromkeys(("q", "quiet"), "leave it out: data alone goes to standard output"),
+    "debug": "give --verbose",
+    "fix": "leave it out: what to write is told, and nothing is changed",
+    "o": "give --output FOLDER",
+    "select": "rules are left out with --ignore RULE",
+}
+_URL = "http://127.0.0.1:8000/mcp"
+_INSTALLING = {
+    **dict.fromkeys(("http", "url"), f"name the server by its URL, {_URL}"),
+    **dict.fromkeys(("python", "with"), "leave it out: the entry starts this Python, with its packages"),
+    "global": "leave it out: without --project the user's file is written",
+}
+"""What to do in place of options of other programs that talk to servers, or install them."""
 _ONE_PROCESS = "`run` is one process; to use several, run one on each port or socket, behind a proxy"
 _SENTENCES = {
     **dict.fromkeys(("processes", "workers"), _ONE_PROCESS),
@@ -34,6 +71,7 @@ _SENTENCES = {
     **dict.fromkeys(("debug", "v", "verbose"), "leave it out: what fails is told anyhow"),
     **dict.fromkeys(("banner", "no-banner", "stateless"), "leave it out"),
     "name": "the file says it, MCPServer(name)",
+    "env": "set it in front of the command: NAME=VALUE leanmcp run ...",
     "stdio": "leave it out: stdio is the default",
 }
 """What to do in place of options of `run` that other programs have."""
@@ -67,6 +105,10 @@ def option_proposal(command: str, word: str, words: Sequence[str], known: Sequen
         return f"; did you mean {meant!r}?"
     if command == "run" and bare in _SENTENCES:
         return f"; {_SENTENCES[bare]}"
+    if command == "explain" and bare in ("all", "list"):
+        return "; leave it out: without a word, all codes are listed"
+    if command == "list" and bare in ("prompts", "resources", "templates", "tools"):
+        return f"; write it without dashes: {bare}"
     names = {option.lstrip("-"): option for option in known}
     if len(bare) > 1 and (near := closest(bare, names, cutoff=_CUTOFF)):
         return f"; did you mean {names[near]!r}?"
@@ -77,9 +119,13 @@ def option_proposal(command: str, word: str, words: Sequence[str], known: Sequen
         return f"; the program that starts a server stands at the end, behind `--`, as in `-- {starter} {word} ...`"
     if command == "run" and bare in ("m", "module"):
         return f"; name the module alone: `leanmcp run {following or 'package.module'}`"
+    meant = (_INSTALLING if command == "install" else _TALKING).get(bare, "").format(_URL)
     if command in _TAKES_ARGUMENTS and bare:
         given = value if equals else "VALUE" if not following or following.startswith("-") else following
-        return f"; an argument has no dashes: {shlex.quote(f'{bare}={given}')}"
+        named = f"an argument has no dashes: {shlex.quote(f'{bare}={given}')}"
+        return f"; {meant}; {named}" if meant else f"; {named}"
+    if meant and command != "run":
+        return f"; {meant}"
     shown = sorted(known)[:30]
     return f"; there is {', '.join(shown)}" if shown else ""
 
@@ -101,6 +147,8 @@ def order_mistake(prog: str, words: Sequence[str]) -> str:
         if _VALUE.match(word) is None and _names_server(word):
             typed = shlex.join([*prog.split(), word, *words[:place], *words[place + 1 :]])
             return f"the server stands first: `{typed}`"
+    if prog.endswith(" list") and words[0] in ("prompts", "resources", "templates", "tools"):
+        return f"the server stands first: `{prog} server.py {words[0]}`"
     return ""
 
 
@@ -112,6 +160,8 @@ def _names_server(word: str) -> bool:
 def program_mistake(words: Sequence[str], program: Sequence[str]) -> str:
     """Return what is wrong with a program behind `--`, of which a server was asked for, empty where nothing is."""
     first = program[0]
+    if len(program) == 1 and os.path.basename(first) in ("bash", "bun", "deno", "node", "python", "python3", "sh"):
+        return f"{first} alone reads its program from standard input; name one, such as `-- {first} server.py`"
     if _VALUE.match(first):
         if len(program) > 1 and not _VALUE.match(program[1]):
             return (
@@ -138,6 +188,22 @@ def extra_word(command: str, word: str, words: Sequence[str]) -> str:
         if "--" in words or (words and words[0] in _STARTERS):
             return "it serves a Python file itself, and takes no program: `leanmcp run server.py`"
     return f"see `leanmcp {command} --help`"
+
+
+async def other_kind(connection: Connection, command: str) -> str:
+    """Return the end of a sentence about a name that the command does not find, and another one would."""
+    word, client, target = connection.options.words[0], connection.client, connection.target.name
+    kinds = (("tool", "call", client.tools()), ("prompt", "prompt", client.prompts()))
+    for noun, other, entries in (*kinds, ("resource", "read", client.resources())):
+        if other == command:
+            continue
+        try:
+            uris = [(entry.name, getattr(entry, "uri", entry.name)) async for entry in entries]
+        except MCPError:  # what was asked for is not there, whatever else the server cannot tell
+            return ""
+        if uri := next((uri for name, uri in uris if word in (name, uri)), None):
+            return f"; it is a {noun}: `leanmcp {other} {shlex.join([target, uri])}`"
+    return ""
 
 
 def call_form(tool: str, names: Sequence[str]) -> str:
@@ -179,4 +245,7 @@ def argument_hint(word: str, words: Sequence[str]) -> str:
         return f"write {shlex.quote(f'{pair[1]}={pair[2]}')}"
     if word.endswith(":") and len(word) > 1 and after and "=" not in after:
         return f"write {shlex.quote(f'{word[:-1]}={after}')}"
+    if "=" in before and not word.startswith("-"):
+        quoted = shlex.quote(f"{before} {word}")
+        return f"write name=value, such as {shlex.quote(word)}=true; a text with blanks stands in quotes: {quoted}"
     return "write name=value, or name:=json"

@@ -77,7 +77,9 @@ async def _prompt(connection: Connection) -> Prompt:
     if not words:
         raise UsageError(f"name a prompt of {connection.server_name!r}: {', '.join(prompts) or '(it has none)'}")
     if words[0] not in prompts:
-        hint = proposal(words[0], list(prompts)) or "; it has no prompts"
+        from .misplaced import other_kind
+
+        hint = await other_kind(connection, "prompt") or proposal(words[0], list(prompts)) or "; it has no prompts"
         raise UsageError(f"no prompt {words[0]!r} in {connection.target.name}{hint}")
     found: Prompt = prompts[words[0]]
     return found

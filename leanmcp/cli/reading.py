@@ -59,7 +59,10 @@ async def _work(connection: Connection) -> int:
     except UnknownResource as error:
         uris = await _uris(connection)
         told = line(error.message).removesuffix(".")
-        hint = "" if uri in uris or "did you mean" in told else proposal(uri, uris)
+        from .misplaced import other_kind
+
+        hint = "" if uri in uris or "did you mean" in told else await other_kind(connection, "read")
+        hint = hint or ("" if uri in uris or "did you mean" in told else proposal(uri, uris))
         raise UsageError(f"no resource {uri!r} in {connection.target.name} ({told}){hint}") from None
     except MethodNotFound:
         if await connection.has("resources"):

@@ -129,6 +129,9 @@ def _check_python(text: str, known: list[str], is_file: bool, options: argparse.
     if found := _WITHIN.match(text):
         inner = found[2].partition(".")[0]
         raise UsageError(f"no file {text!r}; {inner!r} in {found[1]} is named {found[1]}:{inner}")
+    file, slash, tool = text.rpartition("/")
+    if slash and file.endswith(".py") and os.path.isfile(file):
+        raise UsageError(f"no file {text!r}; a tool is a word of its own: `{options.prog} {file} {tool}`")
     module, dot, name = text.rpartition(".")
     if dot and name.isidentifier() and _is_alone(module, name):
         raise UsageError(f"no file and no module {text!r}; {name!r} in {module} is named {module}:{name}")

@@ -6,12 +6,12 @@ In: the text of a message, or a code. Out: the code, or the page. Imported once 
 
 from __future__ import annotations
 
-from . import answers, calls, clients, command_line, hints, names, resources, schemas, signatures, start
+from . import answers, calls, clients, command_line, hints, members, names, resources, schemas, signatures, start
 from .record import Page
 
 PAGES: dict[str, Page] = {
     page.code: page
-    for module in (signatures, hints, names, resources, schemas, start, calls, answers, command_line, clients)
+    for module in (signatures, hints, names, members, resources, schemas, start, calls, answers, command_line, clients)
     for page in module.PAGES
 }
 """By code, in the order of the codes: LM1 signatures, LM2 names and options, LM3 schemas, LM4 start, LM5 calls, LM6 the

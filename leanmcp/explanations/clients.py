@@ -128,7 +128,7 @@ StdioServerParameters.from_command("python server.py")
         "LM705",
         "an option of a client has a value that it cannot have",
         r"(auth|trust|pin|audit|on_call|client_info|check|cache|headers|read_timeout_seconds"
-        r"|max_total_seconds|mode|\bargs|\bcwd|\benv|\bmeta|^label"
+        r"|max_total_seconds|\bmode|\bargs|\bcwd|\benv|\bmeta|^label"
         r"|input_required_max_rounds|\b\w+_callback|input_callbacks.*|capabilities)=.*: give ",
         "The message says what to give. What may be a secret is not shown in it.",
         """\
@@ -210,9 +210,10 @@ asyncio.run(main())
     ),
     Page(
         "LM709",
-        "a tool is called with what is no name or no dict",
-        r"^call_tool\(.*(give the name of the tool|give a dict|have no JSON form|give the type itself)",
-        "The first argument is the name of the tool, the second one a dict of its arguments, JSON values all of them.",
+        "a tool or a resource is named by what is no text, or gets what is no dict",
+        r"^(call_tool|read_resource|request)\(.*"
+        r"(give the (name of the tool|URI|type itself)|give a dict|have no JSON form)",
+        "The first argument is the name of the tool or the URI, the second one a dict of arguments, JSON values all.",
         """\
 import asyncio
 
@@ -300,7 +301,7 @@ asyncio.run(main())
     Page(
         "LM712",
         "a client has no such method",
-        r"^(Sync)?Client(Group)? has no '",
+        r"^(Sync)?Client(Group)? has no '|^'Client' object has no attribute '",
         "A client connects when its block is entered, and is the session itself.",
         """\
 from leanmcp import Client

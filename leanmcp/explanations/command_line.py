@@ -38,6 +38,7 @@ $ leanmcp call server.py add a=1 --json
         "LM603",
         "no server is named",
         r"^name a server first|behind `--` the command|^the server stands first|^a program that starts a server stands"
+        r"|alone reads its program from standard input"
         r"|are two servers; leave out|' is no program; (a variable|arguments)",
         "The first word behind the command is the server: a Python file, a URL or a name of mcp.json; or a "
         "program stands behind `--`, at the end, behind the tool and its arguments.",

@@ -8,7 +8,7 @@ PAGES: tuple[Page, ...] = (
     Page(
         "LM130",
         "a type has no JSON form",
-        r"it has no JSON form that can be decoded",
+        r"it has no JSON form that can be decoded|: it has no fields; ",
         "Arguments and results travel as JSON. Texts, numbers, booleans, None, lists, dicts, dates, UUIDs, Enum, "
         "Literal, dataclasses, TypedDict, NamedTuple, Model and pydantic's models have a form there; other classes "
         "do not tell how they are made. As the type of a result this is a warning, unless structured_output=True.",
@@ -203,8 +203,8 @@ def move(region: Annotated[str, Header("Region")]) -> str: return region
     ),
     Page(
         "LM143",
-        "a function or a dict stands in Annotated, where it has no effect",
-        r"nobody calls .*, which stands beside it|the dict beside it says nothing here",
+        "a function or a value stands in Annotated, where it has no effect",
+        r"nobody calls .*, which stands beside it|the \w+ beside it says nothing here",
         "Depends(function) makes a dependency: the server calls it, and the parameter gets what it returns. A "
         "check of arguments belongs into the function, or into a Field.",
         """\

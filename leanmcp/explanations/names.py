@@ -149,8 +149,9 @@ MCPServer("demo", icons=[Icon(src="data:image/png;base64,iVBORw0KGgo=")])
     ),
     Page(
         "LM211",
-        "what a server tells of itself is no text",
-        r"MCPServer: \w+=.*; give a string|instructions=.*: give a string|name, title, description, version and",
+        "what a server tells of itself is no text, or no URL",
+        r"website_url=.*; give a URL|MCPServer: \w+=.*; give a string"
+        r"|instructions=.*: give a string|name, title, description, version and",
         "Name, title, description, version, website and instructions are sent as texts.",
         """\
 MCPServer("demo", version=1.0)
@@ -262,7 +263,7 @@ class Math:
     Page(
         "LM219",
         "there is nothing of this name to remove, hide or show",
-        r"there is no (tool|prompt|resource) '",
+        r"there is no (tool|prompt|resource) '|is no name of a \w+; give it as text",
         "Tools and prompts are known by name, resources by URI; the message says which one is closest.",
         """\
 mcp.remove_tool("add")
@@ -275,7 +276,7 @@ mcp.remove_tool("add")
     Page(
         "LM220",
         "a completion belongs to no argument",
-        r"completion\(.*(register it before|did you mean|give both)|completion '.*give parameters for",
+        r"completion\(.*(register it before|did you mean|give (both|one argument))|completion '.*give parameters for",
         "It names a prompt or a URI template that is registered already, and one of its arguments; the function "
         "takes (value) or (value, arguments).",
         """\

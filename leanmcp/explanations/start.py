@@ -207,9 +207,9 @@ mcp.run("http", port=0, path="/mcp")
     ),
     Page(
         "LM414",
-        "an option that takes a list is given a text",
+        "an option that takes a list is given something else",
         r"(allowed_hosts|allowed_origins|cors)=.*: give a list",
-        "A text would be read letter by letter.",
+        "A text would be read letter by letter. The list holds texts.",
         """\
 mcp.run("http", port=0, allowed_hosts="example.com")
 """,
@@ -219,9 +219,9 @@ mcp.run("http", port=0, allowed_hosts=["example.com"])
     ),
     Page(
         "LM415",
-        "host= or path= is no text",
-        r"(host|path)=.*: give a string",
-        "Both are texts.",
+        "an option of HTTP has a value of another kind",
+        r"(host|path)=.*: give a string|(fd|uds_mode)=.*: give a whole number|uds=.*: give the path of a Unix socket",
+        "host=, path= and uds= are texts, fd= is the number of a descriptor, uds_mode= permissions.",
         """\
 mcp.run("http", port=0, host=None)
 """,
@@ -295,9 +295,9 @@ mcp.run("http", port=0, allowed_hosts=["mcp.example.com"], allowed_origins=["htt
     ),
     Page(
         "LM420",
-        "an option of run() has no name",
-        r"\brun: an option has no name; write ",
-        "Behind the transport, each option is given by its name.",
+        "an option has no name",
+        r": an option has no name; write ",
+        "Each option of run(), behind the transport, and each limit is given by its name.",
         """\
 mcp.run("http", 8000)
 """,

@@ -30,10 +30,11 @@ from .lists import (
     Named,
     Pages,
     Registry,
+    Shown,
     checked_hints,
     checked_page_size,
 )
-from .registration import ToolOptions, ToolSpec, check_options, checked_icons, make_tool
+from .registration import ToolOptions, ToolSpec, check_options, check_switch, checked_icons, make_tool
 from .tool import Tool
 
 if TYPE_CHECKING:
@@ -168,9 +169,10 @@ class MCPServer(FeatureMethods):
         self._home = Home(self.server_info, self, sanitize, self.limits, request_state_security)
         self._page_size = checked_page_size(page_size)
         self._tools: Registry[Tool] = Registry("tool", self.notify_tools_changed)
-        self._tool_pages = self.pages("tools/list", "tools", self._tools, _entry)
+        self._tool_pages = self.pages("tools/list", "tools", self._tools)
         self._declared = self._described = 0
         self._description: EncodedResult | None = None
+        check_switch("listen", listen)
         self.listen = listen and subscriptions is not False
         self.capabilities: dict[str, Any] = {}
         self.declare("tools", {"listChanged": True})
@@ -202,13 +204,12 @@ class MCPServer(FeatureMethods):
         self.capabilities[capability] = told
         self._declared += 1
 
-    def pages(self, method: str, member: str, registry: Registry[E], show: Callable[[E], Any]) -> Pages[E]:
+    def pages(self, method: str, member: str, registry: Registry[E]) -> Pages[E]:
         """Return the answers to a list method."""
         return Pages(
             method,
             member,
             registry,
-            show,
             page_size=self._page_size,
             hint=self._hints.get(method, DEFAULT_HINT),
             server_name=self.name,
@@ -234,21 +235,21 @@ class MCPServer(FeatureMethods):
         **options: Unpack[ToolKeywords],
     ) -> Callable[[F], F]: ...
     @explained
-    def tool(self, name: Any = ..., *args: Any, **options: Any) -> Any:
+    def tool(self, *args: Any, **options: Any) -> Any:
         """Register a function as a tool; works as `@mcp.tool` and as `@mcp.tool(...)`. Options: see `add_tool`."""
-        if callable(name):
-            self.add_tool(name)
-            return name
-        if name is not ... and not isinstance(name, str):
+        if args and callable(args[0]):
+            self.add_tool(*args, **options)
+            return args[0]
+        if args and not isinstance(args[0], str):
             from .decorated import check_decorated  # of few decorators
 
-            check_decorated(name, "tool", sys._getframe(2))
+            check_decorated(args[0], "tool", sys._getframe(2))
         if not isinstance(self, MCPServer):  # the function itself, below `@MCPServer.tool`
             raise TypeError('MCPServer.tool is used on the class; write @mcp.tool, with mcp = MCPServer("name")')
 
         @explained
         def register(function: F) -> F:
-            self.add_tool(function, None if name is ... else name, *args, **options)
+            self.add_tool(function, *args, **options)
             return function
 
         return register
@@ -358,9 +359,9 @@ class MCPServer(FeatureMethods):
         self._tools.set_enabled(name, True)
 
     @property
-    def tools(self) -> list[Tool]:
+    def tools(self) -> tuple[Tool, ...]:
         """The tools that are not disabled, in order of registration."""
-        return list(self._tools)
+        return Shown(self._tools)
 
     def tool_codes(self) -> dict[CodeType, str]:
         """Return the code objects of the tools' functions, with the tools' names."""
@@ -407,11 +408,7 @@ class MCPServer(FeatureMethods):
         return self._tool_pages.answer(params.cursor, exchange.id)
 
     def _start_call(self, params: CallToolParams, exchange: Exchange) -> Coroutine[Any, Any, Segments]:
-        """Return the call of a tool, ready to run.
-
-        Raises:
-            InvalidParams: there is no such tool.
-        """
+        """Return the call of a tool, ready to run; InvalidParams where there is none."""
         tool = self._tools.visible.get(params.name)
         if tool is None:
             raise self._unknown_tool(params.name)
@@ -424,16 +421,8 @@ class MCPServer(FeatureMethods):
         return InvalidParams(f"Unknown tool: {name[:128]!r}{hint}")
 
 
-def _entry(tool: Tool) -> Any:
-    return tool.entry
-
-
 def _checked_info(info: Implementation, instructions: object, limits: object) -> bytes:
-    """Return the JSON of `serverInfo`; a member of the wrong type would make clients refuse every answer.
-
-    Raises:
-        TypeError: a member of it, the instructions or the limits have the wrong type.
-    """
+    """Return the JSON of `serverInfo`; TypeError for a wrong type, which would make clients refuse every answer."""
     if not (limits is None or isinstance(limits, Limits)):
         raise TypeError(f"limits={limits!r}: give Limits(max_body_size=..., ...)")
     if not (instructions is None or isinstance(instructions, str)):
@@ -442,6 +431,8 @@ def _checked_info(info: Implementation, instructions: object, limits: object) ->
         value = getattr(info, name)
         if not (value is None or isinstance(value, str)):
             raise TypeError(f"MCPServer: {name}={value!r}; give a string")
+    if info.website_url is not None and "://" not in info.website_url:
+        raise ValueError(f"MCPServer: website_url={info.website_url!r}; give a URL, with its scheme")
     try:
         return msgspec.json.encode(info)
     except ValueError as fault:

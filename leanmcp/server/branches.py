@@ -29,6 +29,9 @@ from .nodes import (
 __all__ = ["KINDS", "branch", "is_integral", "is_number", "names", "same"]
 
 KINDS = {
+    "int": "integer",
+    "float": "number",
+    "str": "string",
     "bytes": "a valid base64 string",
     "datetime": "a valid datetime in ISO 8601 form, such as 2026-11-30T09:00:00Z",
     "date": "a valid date in the form YYYY-MM-DD",
@@ -37,6 +40,7 @@ KINDS = {
     "UUID": "a valid UUID",
     "Decimal": "a valid decimal",
 }
+"""JSON type, or words, by the `kind` of NumberNode and TextNode."""
 
 
 def is_integral(value: object) -> bool:
@@ -101,10 +105,8 @@ def _fits(node: Node, value: object) -> bool:
 
 def names(node: Node) -> Iterator[str]:
     """The words for what a member of a union takes."""
-    if isinstance(node, NumberNode):
-        yield {"int": "integer", "float": "number"}.get(node.kind, KINDS["Decimal"])
-    elif isinstance(node, TextNode):
-        yield KINDS.get(node.kind, "string")
+    if isinstance(node, NumberNode | TextNode):
+        yield KINDS[node.kind]
     elif isinstance(node, ChoiceNode):
         yield say.one_of(node.values).removeprefix("Input should be ")
     elif isinstance(node, UnionNode):

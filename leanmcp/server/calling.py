@@ -209,7 +209,7 @@ class Callee:
         method: str,
         name: str,
         timeout: float | None = None,
-        in_thread: bool = False,
+        in_thread: bool = True,
     ) -> None:
         self.function = function
         self.home = home
@@ -219,7 +219,7 @@ class Callee:
         self.running = 0
         self._context_parameter = wiring.context_parameter
         self.provided = wiring.provided
-        self._in_thread = in_thread
+        self._in_thread = in_thread and not self.is_async
         self._timeout = timeout
 
     async def call(self, args: tuple[Any, ...], kwargs: dict[str, Any], params: RetryParams, exchange: Exchange) -> Any:

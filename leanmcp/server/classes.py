@@ -6,7 +6,6 @@ In: Struct, dataclass, TypedDict, NamedTuple and attrs classes, generic ones wit
 from __future__ import annotations
 
 import sys
-import types
 import typing
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, ForwardRef, TypeVar, get_args, get_origin
@@ -14,9 +13,10 @@ from typing import Annotated, Any, ForwardRef, TypeVar, get_args, get_origin
 import msgspec
 from msgspec import NODEFAULT, UNSET, Struct, field
 
-from ..constraints import absent, field_extra
+from ..constraints import absent, evaluate, field_extra
+from ..fields import Model
 
-__all__ = ["Shape", "def_name", "evaluate", "is_supported", "own_doc", "shape"]
+__all__ = ["Shape", "def_name", "is_supported", "own_doc", "resolve", "shape"]
 
 EMPTY_FACTORIES = (list, dict, set, frozenset, tuple)
 Refuse = Callable[..., TypeError]
@@ -48,7 +48,7 @@ def is_supported(cls: type) -> bool:
     if hasattr(cls, "__pydantic_validator__"):
         return False
     return (
-        (issubclass(cls, Struct) and cls is not Struct)
+        (issubclass(cls, Struct) and cls not in (Struct, Model))
         or _is_typeddict(cls)
         or _is_namedtuple(cls)
         or hasattr(cls, "__dataclass_fields__")
@@ -203,16 +203,6 @@ class _Hints:
         # msgspec looks into the module only; a class made inside a function gets the object instead of its name.
         annotations[name] = resolved
         return resolved
-
-
-def evaluate(annotation: Any, module: dict[str, Any], local: dict[str, Any]) -> Any:
-    """Return an annotation with every string and forward reference in it resolved.
-
-    Raises:
-        NameError: a name is unknown.
-    """
-    holder = types.SimpleNamespace(__annotations__={"it": annotation})
-    return typing.get_type_hints(holder, module, local, include_extras=True)["it"]
 
 
 def _substitute(annotation: Any, arguments: dict[Any, Any]) -> Any:

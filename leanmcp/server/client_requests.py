@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from ..errors import MissingRequiredClientCapability
+from ..protocol.jsonrpc import DECODE_FAULTS
 from ..protocol.meta import decode_late
 from ..types import ElicitResult
 from .elicitation import Question
@@ -64,7 +65,7 @@ def read_response(method: str, raw: msgspec.Raw) -> Any:
         value = msgspec.json.decode(raw)
         if method == ELICITATION or (not method and isinstance(value, dict) and "action" in value):
             return _decode_result(raw)
-    except (msgspec.DecodeError, RecursionError):
+    except DECODE_FAULTS:
         return None
     members = {SAMPLING: ("content",), ROOTS: ("roots",)}.get(method, ("content", "roots"))
     fits = isinstance(value, dict) and any(isinstance(value.get(member), list | dict) for member in members)

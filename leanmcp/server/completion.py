@@ -27,12 +27,12 @@ from ..calls import is_async
 from ..errors import InternalError, InvalidParams
 from ..mistyped import did_you_mean
 from ..protocol.jsonrpc import RESPONSE_START, Segments, encode_id
-from ..protocol.meta import SERVER_INFO, Params, RetryParams
+from ..protocol.meta import Params, RetryParams
 from ..types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
 from .app import Method
 from .calling import Callee, Home
 from .context import Context, Exchange
-from .encoding import ResultError, encode_json
+from .encoding import ResultError, encode_json, server_member
 from .failures import protocol_error
 from .registration import check_limit
 from .source import Source
@@ -107,11 +107,7 @@ def _collect(value: object, whole: bool) -> Any:
 
 
 def _whole(values: list[Any]) -> Completion:
-    """Return all the values there are, to be searched.
-
-    Raises:
-        ResultError: there may be no end to them.
-    """
+    """Return all the values there are, to be searched; ResultError where they may have no end."""
     if len(values) > MAX_SEARCHED:
         raise ResultError(
             f"A completer without parameters gives over {MAX_SEARCHED:,} values; let it take (value), the text so far, "
@@ -153,11 +149,7 @@ def _check_texts(values: Sequence[object]) -> None:
 
 
 def _encode(completion: Completion) -> bytes:
-    """Return the member `completion`.
-
-    Raises:
-        ResultError: a value is no text, or a number none.
-    """
+    """Return the member `completion`; ResultError where a value is no text, or a number none."""
     _check_texts(completion.values)
     for name, kind in (("total", int), ("has_more", bool)):
         value = getattr(completion, name)
@@ -218,7 +210,6 @@ class Completer:
             method="completion/complete",
             name=name,
             timeout=timeout,
-            in_thread=not is_async(function) and not _is_async_generator(function),
         )
 
     async def __call__(self, values: Sequence[Any], params: CompleteParams, exchange: Exchange) -> Completion | None:
@@ -310,7 +301,7 @@ class Completions:
         self._handler: Completer | None = None
         self._completers: dict[tuple[str, str, str], Completer] = {}
         self._bucket = Bucket(server.limits.completions_per_second, time.monotonic())
-        self._end = b',"_meta":{"%s":%s}}}' % (SERVER_INFO.encode(), server.server_info)
+        self._end = b',"_meta":{' + server_member(server.server_info) + b"}}}"
 
     def serve(self) -> None:
         """Declare the capability and answer the method."""
@@ -349,12 +340,7 @@ class Completions:
         self.serve()
 
     def _complete(self, params: CompleteParams, exchange: Exchange) -> Segments | Coroutine[Any, Any, Segments]:
-        """Answer one request.
-
-        Raises:
-            InvalidParams: there is no such prompt, template or argument.
-            InternalError: too many requests.
-        """
+        """Answer one request; InvalidParams for an argument that there is not, InternalError for too many requests."""
         ref, argument = params.ref, params.argument
         offered = self._offered(ref, argument.name)
         completer = self._completers.get(_key(ref, argument.name)) or self._handler
@@ -390,11 +376,7 @@ class Completions:
         return [RESPONSE_START, encode_id(exchange.id), start, _encode(completion), self._end]
 
     def _offered(self, ref: Reference, argument: str) -> Sequence[str]:
-        """Return the values that the type of an argument names.
-
-        Raises:
-            InvalidParams: there is no such prompt, template or argument.
-        """
+        """Return the values that the type of an argument names; InvalidParams where there is no such argument."""
         if isinstance(ref, PromptReference):
             known, owner = self._prompt(ref.name), f"prompt {ref.name[:128]!r}"
         else:

@@ -16,7 +16,7 @@ import msgspec
 from ..protocol.jsonrpc import Segments
 from ..types import Annotations
 
-__all__ = ["Audio", "File", "Image", "RawJSON", "guess_type", "is_text_type"]
+__all__ = ["Audio", "File", "Image", "RawJSON", "encode_base64", "guess_type", "is_text_type"]
 
 
 class RawJSON:
@@ -94,12 +94,12 @@ class _Media:
     def contents(self, uri: str) -> Segments:
         """Return the contents of the resource `uri` as JSON."""
         start = b"{" + _members(uri=uri, mimeType=self.mime_type, _meta=self._meta)
-        return [start + b',"blob":"', _base64(self._data), b'"}']
+        return [start + b',"blob":"', encode_base64(self._data), b'"}']
 
     def segments(self) -> Segments:
         """Return the content block as JSON."""
         rest = _members(mimeType=self.mime_type, annotations=self._annotations, _meta=self._meta)
-        return [b'{"type":"%s","data":"' % self.kind.encode(), _base64(self._data), b'",' + rest + b"}"]
+        return [b'{"type":"%s","data":"' % self.kind.encode(), encode_base64(self._data), b'",' + rest + b"}"]
 
 
 class Image(_Media):
@@ -180,12 +180,16 @@ class File:
         text = data if isinstance(data, str) else _text(data, self.mime_type or mime_type)
         if text is not None:
             return [b',"text":', msgspec.json.encode(text)]
-        return [b',"blob":"', _base64(data), b'"']
+        return [b',"blob":"', encode_base64(data), b'"']
 
 
 def _one_source(owner: object, path: object, data: object) -> None:
     if (path is None) == (data is None):
         raise ValueError(f"{type(owner).__name__}: give exactly one of path= and data=")
+    if isinstance(path, bytes | bytearray | memoryview):
+        raise TypeError(f"{type(owner).__name__}: bytes are given with a name, data=...")
+    if isinstance(data, str) and isinstance(owner, _Media):
+        raise TypeError(f"{type(owner).__name__}: data= holds bytes, not a text; decode base64, or give a path")
 
 
 def _read(path: str | None, data: bytes | str | None) -> Any:
@@ -220,16 +224,13 @@ def _text(data: bytes, mime_type: str | None) -> str | None:
 _TEXT_TYPES = {"application/json", "application/xml", "application/javascript", "application/x-sh"}
 
 
-def _base64(data: bytes) -> bytes:
+def encode_base64(data: bytes | bytearray | memoryview) -> bytes:
+    """Return the base64 of bytes, on one line."""
     return binascii.b2a_base64(data, newline=False)
 
 
 def _members(**members: Any) -> bytes:
-    """Return the members that are set, without braces.
-
-    Raises:
-        ResultError: one of them has no JSON form.
-    """
+    """Return the members that are set, without braces; ResultError where one has no JSON form."""
     from .encoding import encode_json  # which knows RawJSON
 
     return encode_json({name: value for name, value in members.items() if value is not None})[1:-1]

@@ -379,6 +379,8 @@ class Context(RequestView, Generic[L]):
 
         Spec: server/resources.
         """
+        if not isinstance(uri, str):
+            raise TypeError(f"ctx.read_resource({uri!r:.60}): give the URI of the resource, a text")
         return await self._callee.home.host.read_within(uri, self._params.meta, self._exchange)
 
     # --- progress -------------------------------------------------------------------------------------------------

@@ -9,9 +9,11 @@ import linecache
 from types import FrameType
 from typing import Any
 
+from ..errors import explained
+from ..limits import Limits
 from .registration import unfinished
 
-__all__ = ["check_decorated", "wrong_name", "wrong_uri"]
+__all__ = ["check_decorated", "check_setting", "wrong_name", "wrong_uri"]
 
 
 def check_decorated(given: object, noun: str, frame: FrameType) -> None:
@@ -26,6 +28,9 @@ def check_decorated(given: object, noun: str, frame: FrameType) -> None:
     if isinstance(given, property):
         name = getattr(given.fget, "__name__", "it")
         raise TypeError(f"{noun} {name!r} is a property; take @property away: a {noun} is a function that is called")
+    if isinstance(given, list | tuple):
+        kind = type(given).__name__
+        raise TypeError(f"a {noun} is a function, not a {kind}; call mcp.add_{noun}(function) for each of them")
     if given is not None:
         raise TypeError(f"{noun} name must be a string, not {given!r}")
     if _is_bare(frame):
@@ -50,6 +55,29 @@ def wrong_name(noun: str, function: Any, name: object) -> TypeError:
         shown = getattr(name, "__name__", "function")
         return TypeError(f'add_{noun}: the function comes first; write add_{noun}({shown}, "{function}")')
     return TypeError(f"{noun} name must be a string, not {name!r}")
+
+
+@explained
+def check_setting(name: str, value: Any) -> None:
+    """Refuse an attribute of a server that would have no effect, or would fail later.
+
+    Raises:
+        AttributeError, TypeError: the text says where it is given.
+    """
+    if name == "lifespan":
+        from .lifespans import check_lifespan
+
+        return None if value is None else check_lifespan(value)
+    if name == "limits":
+        if not isinstance(value, Limits):
+            raise TypeError(f"limits={value!r}: give Limits(max_body_size=..., ...)")
+        return None
+    from ..elsewhere import INSTEAD_OF_OPTIONS
+
+    instead = INSTEAD_OF_OPTIONS.get(name, f"give it to MCPServer({name}=...), or to mcp.run")
+    if name == "middleware":
+        instead = "write mcp.middleware.append(function)"
+    raise AttributeError(f"mcp.{name} cannot be set; {instead}")
 
 
 def wrong_uri(called: str, first: object, rest: tuple[object, ...]) -> TypeError:

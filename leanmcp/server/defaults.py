@@ -8,6 +8,7 @@ Spec 2026-07-28: server/tools, "Tool" (inputSchema).
 from __future__ import annotations
 
 import enum
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from msgspec import UNSET
@@ -15,7 +16,7 @@ from msgspec import UNSET
 from .derive import type_text
 from .explain import explain
 from .metadata import is_marker
-from .nodes import ChoiceNode, Node, Property, TextNode
+from .nodes import AnyNode, ChoiceNode, Node, Property, TextNode, alternatives
 from .publish import json_value
 
 __all__ = ["default_fault"]
@@ -29,7 +30,7 @@ def _of_its_type(node: Node, default: Any) -> str | None:
     if type(default) not in (str, int):
         return None
     instead = None
-    for part in getattr(node, "members", (node,)):
+    for part in alternatives(node):
         if isinstance(part, ChoiceNode) and isinstance(part.annotation, enum.EnumMeta):
             if default in part.values:
                 instead = f"write {part.annotation.__name__}.{part.annotation(default).name}"
@@ -39,6 +40,14 @@ def _of_its_type(node: Node, default: Any) -> str | None:
         elif not explain(part, default):
             return None
     return instead
+
+
+def _called(default: Any) -> str | None:
+    """Return the call of a function, or of a class of Python's own, that is a default itself; None of anything else."""
+    is_class = isinstance(default, type) and default.__module__ == "builtins"
+    if is_class or isinstance(default, FunctionType | BuiltinFunctionType | MethodType):
+        return f"{default.__name__}()"
+    return None
 
 
 def default_fault(entry: Property, annotation: Any) -> str | None:
@@ -55,6 +64,9 @@ def default_fault(entry: Property, annotation: Any) -> str | None:
         shown = "..." if type(written).__name__ == "_MISSING_TYPE" else repr(written)
         kind = type_text(annotation)
         return f"the default dataclasses.field() does not fit {kind}; write {entry.name}: {kind} = {shown}"
+    if (instead := _called(entry.default)) is not None and not isinstance(entry.node, AnyNode):
+        kind = type_text(annotation)
+        return f"the default {instead[:-2]} does not fit {kind}; call it, {entry.name}: {kind} = {instead}"
     value = json_value(entry.default)
     faults = [] if value is UNSET else explain(entry.node, value)
     kind = type_text(annotation)
@@ -71,8 +83,8 @@ def default_fault(entry: Property, annotation: Any) -> str | None:
 
 def _member_named(node: Node, default: Any) -> str | None:
     """Return what to write for the name of an enumeration's member, None for everything else."""
-    for part in getattr(node, "members", (node,)):
-        enumeration = getattr(part, "annotation", None)
+    for part in alternatives(node):
+        enumeration = part.annotation
         if isinstance(enumeration, enum.EnumMeta) and default in list(enumeration.__members__):
             return f"write {enumeration.__name__}.{default}"
     return None

@@ -15,7 +15,8 @@ import sys
 import types
 import typing
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
@@ -39,10 +40,11 @@ from .nodes import (
     RefNode,
     TextNode,
     UnionNode,
+    alternatives,
     walk,
 )
 
-__all__ = ["Deriver", "foreign_kinds", "type_text"]
+__all__ = ["Deriver", "foreign_node", "type_text"]
 
 NUMBERS: dict[Any, str] = {int: "int", float: "float", decimal.Decimal: "Decimal"}
 TEXTS: dict[Any, str] = {
@@ -69,9 +71,6 @@ SETS = {
 }
 MAPPINGS = {dict, collections.abc.Mapping, collections.abc.MutableMapping}
 WRAPPERS = {typing.Required, typing.NotRequired, typing.Final, typing.ClassVar}
-
-# Kinds of types that others bring along: each hook gets an annotation and returns its node, or None when it is not his.
-foreign_kinds: list[Callable[[Any, Deriver], Node | None]] = []
 
 
 class Deriver:
@@ -133,12 +132,14 @@ class Deriver:
             raise self.refusal(annotation, "it is a value and no type", type_of_value(annotation))
         if isinstance(annotation, Meta) or metadata.is_field_info(annotation):
             raise self.refusal(annotation, "it is no type", "write Annotated[int, Field(...)]")
-        for hook in _hooks():
-            foreign = hook(annotation, self)
-            if foreign is not None:
-                if limits.given():
-                    raise self._misfit(annotation, limits.given())
-                return foreign
+        if isinstance(annotation, int | float | bytes):
+            instead = "write its type, or Literal[...] for this alone"
+            raise self.refusal(annotation, "it is a value and no type", instead)
+        foreign = foreign_node(annotation, self)
+        if foreign is not None:
+            if limits.given():
+                raise self._misfit(annotation, limits.given())
+            return foreign
         origin = get_origin(annotation)
         if origin is Annotated:
             return self._annotated(annotation, limits)
@@ -202,6 +203,11 @@ class Deriver:
         except TypeError as error:
             reason, fixed, instead = str(error).partition("; ")
             raise (self.refusal(inner, reason, instead) if fixed else self.refusal(inner, reason)) from None
+        for mark in marks:
+            if isinstance(mark, metadata.NO_MARKS) or (isinstance(mark, type) and mark.__module__ == "builtins"):
+                from .slips import warn_beside  # of mistakes only
+
+                warn_beside(mark, partial(self.refusal, inner))
         constraints = read.constraints.merge(limits)
         if (fault := contradiction(constraints)) is not None:
             raise self.refusal(inner, fault, "correct the constraint")
@@ -215,8 +221,7 @@ class Deriver:
         return node
 
     def _check_header(self, annotation: Any, node: Node) -> None:
-        parts = node.members if isinstance(node, UnionNode) else (node,)
-        for part in parts:
+        for part in alternatives(node):
             integer = isinstance(part, NumberNode) and part.kind == "int"
             if not (integer or isinstance(part, TextNode | BoolNode | NullNode | ChoiceNode)):
                 raise self.refusal(annotation, "Header marks strings, integers and booleans only", "leave Header out")
@@ -240,11 +245,14 @@ class Deriver:
 
     def _literal(self, annotation: Any) -> Node:
         values = _literal_values(annotation)
-        if not all(
+        if not values or not all(
             value is None or (isinstance(value, bool | int | str) and type(value) in (bool, int, str))
             for value in values
         ):
-            raise self.refusal(annotation, "JSON has strings, integers, booleans and null for a Literal")
+            from .slips import instead_of_literal  # of mistakes only
+
+            instead = instead_of_literal(values)
+            raise self.refusal(annotation, "JSON has strings, integers, booleans and null for a Literal", instead)
         return ChoiceNode(values=values, annotation=annotation)
 
     def _enum(self, base: type[enum.Enum]) -> Node:
@@ -329,9 +337,9 @@ class Deriver:
                 raise
             raise self.refusal(annotation, str(error), "leave it out") from None
         parts.sort(key=lambda part: isinstance(part, NullNode))
-        for part in parts:
-            if isinstance(part, RefNode) and part.target.tag_field is not None and len(_objects(parts)) > 1:
-                part.exact = True
+        objects = [part for part in parts if isinstance(part, RefNode)]
+        for part in objects if len(objects) > 1 else ():
+            part.exact = part.exact or part.target.tag_field is not None
         types_ = tuple(part.annotation for part in parts)
         return UnionNode(members=tuple(parts), annotation=typing.Union[types_]) if len(parts) > 1 else parts[0]  # noqa: UP007
 
@@ -384,20 +392,17 @@ class Deriver:
         return node
 
 
-def _hooks() -> Sequence[Callable[[Any, Deriver], Node | None]]:
+def foreign_node(annotation: Any, deriver: Deriver) -> Node | None:
+    """Return the node of a type that msgspec cannot build and another package can; None for every other type."""
     if sys.modules.get("pydantic") is None:
-        return foreign_kinds  # no type of the user's can be pydantic's
+        return None  # no type of the user's can be pydantic's
     from .pydantic_kinds import kind_of
 
-    return [*foreign_kinds, kind_of]
+    return kind_of(annotation, deriver)
 
 
 def _subscript(base: Any, *arguments: Any) -> Any:
     return base[arguments]
-
-
-def _objects(parts: list[Node]) -> list[Node]:
-    return [part for part in parts if isinstance(part, RefNode)]
 
 
 def _bound_of(variable: TypeVar) -> Any:

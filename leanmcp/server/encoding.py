@@ -10,7 +10,8 @@ import json
 import math
 import os
 import sys
-from collections.abc import Awaitable, ItemsView, Iterator, KeysView, ValuesView
+from collections import deque
+from collections.abc import Awaitable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, MethodType
 from typing import Any
 
@@ -100,6 +101,15 @@ def own_members(meta: object) -> bytes:
     return data[1:-1] + b"," if len(data) > 2 else b""
 
 
+def server_member(server_info: bytes) -> bytes:
+    """Return the member of a result's `_meta` that names this server.
+
+    Args:
+        server_info: the JSON of `serverInfo`.
+    """
+    return b'"%s":%s' % (SERVER_INFO.encode(), server_info)
+
+
 def check_base64(text: object, what: str) -> int:
     """Return how many bytes base64 stands for.
 
@@ -151,13 +161,13 @@ def encode_other(value: object) -> object:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-_LAZY = (enumerate, filter, map, range, reversed, zip, KeysView, ValuesView, ItemsView)
+_LAZY = (Iterator, range, KeysView, ValuesView, ItemsView, deque)
 """What gives values one after the other, and is returned by those who mean a list."""
 
 
 def _instead(value: object) -> str | None:
     """Return what to do with a value that is returned by mistake, None for every other one."""
-    if isinstance(value, BaseException):
+    if isinstance(value, BaseException) or (isinstance(value, type) and issubclass(value, BaseException)):
         return "raise it instead of returning it"
     if isinstance(value, CoroutineType):
         from .fault_hints import drop  # of mistakes only
@@ -168,10 +178,12 @@ def _instead(value: object) -> str | None:
         return "return a list of what it yields"
     if isinstance(value, Awaitable):
         return "did you forget `await`?"
-    if isinstance(value, _LAZY):
-        return "return a list of it, as `list(...)` makes one"
     if isinstance(value, io.IOBase):
         return "return what it holds, as `read()` gives it"
+    if isinstance(value, _LAZY):
+        return "return a list of it, as `list(...)` makes one"
+    if isinstance(value, Mapping):
+        return "return a dict of it, as `dict(...)` makes one"
     if isinstance(value, type):
         return f"it is a class; return an object of it, as `{value.__name__}(...)` makes one"
     if isinstance(value, FunctionType | MethodType):

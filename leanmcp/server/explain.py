@@ -123,7 +123,7 @@ def _number(walk: _Walk, node: NumberNode, value: Any, path: Path) -> Below:
                 walk.fault(path, say.NOT_FINITE, value)
             return None
     elif not is_number(value) or (node.kind == "int" and not is_integral(value)):
-        walk.wrong_type(path, value, {"int": "integer", "float": "number"}.get(node.kind, KINDS["Decimal"]))
+        walk.wrong_type(path, value, KINDS[node.kind])
         return None
     if not _finite(number, node.kind):
         walk.fault(path, say.NOT_FINITE, value)
@@ -171,7 +171,7 @@ def _fraction(number: Any) -> Fraction:
 
 def _text(walk: _Walk, node: TextNode, value: Any, path: Path) -> Below:
     if not isinstance(value, str):
-        walk.wrong_type(path, value, KINDS.get(node.kind, "string"))
+        walk.wrong_type(path, value, KINDS[node.kind])
         return None
     if node.kind != "str":
         _formatted(walk, node, value, path)

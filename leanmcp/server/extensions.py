@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from ..calls import is_async
 from ..errors import InvalidParams, explained
 from ..logs import logger
-from ..protocol.jsonrpc import DECODE_FAULTS, Segments
+from ..protocol.jsonrpc import Segments
 from ..protocol.meta import LEGACY_METHODS, Params, RetryParams, decode_late
 from .app import Method
 from .calling import Callee, Home, InputRequired
@@ -294,7 +293,6 @@ class _Handler:
             method=binding.method,
             name=binding.method,
             timeout=binding.timeout,
-            in_thread=not is_async(binding.handler),
         )
         params: type[Params] = Params
         if binding.name_param is not None:
@@ -335,16 +333,12 @@ class _Handler:
         data = msgspec.json.encode(members)
         if self._signature is None:
             return decode_late(data)
-        wrapped = b'{"params":%s}' % data
         try:
-            arguments = self._signature.decode(wrapped)
-        except DECODE_FAULTS:
-            try:
-                arguments = self._signature.recover(wrapped)
-            except InvalidArguments as refusal:
-                faults = "; ".join(f"{fault.path}: {fault.message}" for fault in refusal.faults[:20])
-                raise InvalidParams(f"Invalid params: {faults}") from None
-        return self._signature.bind(arguments)[1]["params"]
+            _, named = self._signature.read(b'{"params":%s}' % data)
+        except InvalidArguments as refusal:
+            faults = "; ".join(f"{fault.path}: {fault.message}" for fault in refusal.faults[:20])
+            raise InvalidParams(f"Invalid params: {faults}") from None
+        return named["params"]
 
 
 def _signature(binding: MethodBinding) -> Signature | None:
@@ -356,7 +350,7 @@ def _signature(binding: MethodBinding) -> Signature | None:
         """Stand for the handler."""
 
     params_of.__annotations__["params"] = binding.params_type
-    return Signature.of(params_of, tool_name=binding.method, coerce=False, noun="method")
+    return Signature(params_of, tool_name=binding.method, coerce=False, noun="method")
 
 
 # --- results and notifications ----------------------------------------------------------------------------------------

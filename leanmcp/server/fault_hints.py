@@ -20,7 +20,7 @@ __all__ = ["drop", "hint_for"]
 
 _USED_AS_VALUE = re.compile(r"['\"]coroutine['\"]|not coroutine\b|coroutine found")
 _NOT_AWAITABLE = re.compile(r"object (\w+) can't be used in 'await' expression")
-_NO_SCHEMA = re.compile(r"\belicit\(\) missing 1 required positional argument: 'schema'")
+_OF_CONTEXT = re.compile(r"(?:Context|RequestView)\.(\w+)\(\) (?:missing|takes|got) ")
 _RUNNING = ("asyncio.run() cannot be called", "This event loop is already running", "Cannot run the event loop while")
 _NO_LOOP = ("There is no current event loop", "no running event loop")
 
@@ -46,6 +46,8 @@ def hint_for(error: BaseException, trace: TracebackType | None) -> Hint:
         return "LM512", f"only coroutines are awaited, and this is a plain {found[1]}: take `await` away there"
     if (told := _about(error, text)) != (UNEXPECTED, ""):
         return told
+    if isinstance(error, KeyError) and text != text.lower() and "headers" in _last_names(trace):
+        return UNEXPECTED, "ctx.headers has its names in lower case: ctx.headers.get('x-user')"
     if "'NoneType' object" in text and (found_none := _no_lifespan(trace)):
         return "LM524", found_none
     name, coroutine = _forgotten(trace)
@@ -68,8 +70,16 @@ def _about(error: BaseException, text: str) -> Hint:
         return "LM511", "an `async def` function runs on the event loop already: write `await` in place of run"
     if isinstance(error, RuntimeError) and text.startswith(_NO_LOOP):
         return "LM511", "a `def` function runs in a thread without an event loop: make it `async def`, and use `await`"
-    if isinstance(error, TypeError) and _NO_SCHEMA.search(text):
-        return UNEXPECTED, "schema= is a class with a field for each thing to enter, as in `class Answer(Model)`"
+    if isinstance(error, TypeError) and (found := _OF_CONTEXT.match(text)):
+        from ..mistakes import call_of
+        from .context import Context
+
+        return "LM232", f"it is called as ctx.{call_of(getattr(Context, found[1]), all_by_position=True)}"
+    if isinstance(error, TypeError | AttributeError) and "'types.SimpleNamespace' object" in text:
+        return (
+            UNEXPECTED,
+            "ctx.state has attributes, as in `ctx.state.user = name`, and getattr(ctx.state, 'user', None)",
+        )
     if type(error).__module__.startswith("mcp."):
         from ..elsewhere import official  # of few failures
 
@@ -93,6 +103,13 @@ def _no_lifespan(trace: TracebackType | None) -> str:
             where = "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
             return f"ctx.lifespan is None: lifespan= yields no value{where}"
     return ""
+
+
+def _last_names(trace: TracebackType | None) -> tuple[str, ...]:
+    """Return the names that the function uses in which an exception was raised."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return () if trace is None else trace.tb_frame.f_code.co_names
 
 
 def _not_awaited(coroutine: CoroutineType[Any, Any, Any]) -> str:

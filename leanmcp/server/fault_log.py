@@ -1,5 +1,6 @@
 """What goes wrong inside tools, logged whole once and counted after that.
 
+In: exceptions, and whose they are. Out: log records, and the id by which an answer names its record.
 A tool that fails on every call can be called thousands of times a second by anybody: formatting a traceback each time
 would cost more than the call, and fill the log.
 """

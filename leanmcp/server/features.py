@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from .tool import Tool
 
 F = TypeVar("F", bound=Callable[..., Any])
+_SETTLED = {"description", "icons", "name", "title", "version", "website_url"}
+_SETTLED |= {"coerce", "debug", "extra_args", "lifespan", "limits", "middleware", "page_size", "strict_names", "tools"}
+_SETTLED |= {"host", "log_level", "path", "port", "timeout"}
+"""What is given to the constructor or to `run`; set later, it would have no effect."""
 
 
 class FeatureMethods(ResourceMethods):
@@ -57,6 +61,15 @@ class FeatureMethods(ResourceMethods):
     """The extensions of the server, by identifier."""
 
     # --- what surrounds every method --------------------------------------------------------------------------------
+
+    if not TYPE_CHECKING:  # type checkers know what may be set
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in _SETTLED and "server_info" in self.__dict__ and type(self).__module__.startswith("leanmcp."):
+                from .decorated import check_setting  # of few programs
+
+                check_setting(name, value)
+            super().__setattr__(name, value)
 
     def _surround(self, extensions: Sequence[Extension], middleware: Sequence[Middleware]) -> None:
         """Add what `extensions=` and `middleware=` say."""
@@ -143,11 +156,7 @@ class FeatureMethods(ResourceMethods):
             self._subscriptions.publish(ResourceUpdated(str(uri)))
 
     def _share_changes(self, bus: SubscriptionBus) -> None:
-        """Publish on a given bus.
-
-        Raises:
-            TypeError: it is none.
-        """
+        """Publish on a given bus; TypeError where it is none."""
         if isinstance(bus, bool) or not (hasattr(bus, "publish") and hasattr(bus, "subscribe")):
             raise TypeError(f"subscriptions={bus!r}: give a SubscriptionBus, or leave it out for this server alone")
         from .subscriptions import Subscriptions  # as in `_listen`
@@ -155,11 +164,7 @@ class FeatureMethods(ResourceMethods):
         self._subscriptions = Subscriptions(self, bus)
 
     def _listen(self, params: ListenParams, exchange: Exchange) -> Stream:
-        """Answer subscriptions/listen.
-
-        Raises:
-            Overloaded, InvalidParams: see `Subscriptions.stream`.
-        """
+        """Answer subscriptions/listen; errors as `Subscriptions.stream`."""
         if self._subscriptions is None:
             from .subscriptions import Subscriptions  # most servers have no listeners
 
@@ -184,15 +189,15 @@ class FeatureMethods(ResourceMethods):
         replace: bool = False,
     ) -> Callable[[F], F]: ...
     @explained
-    def prompt(self, name: Any = ..., *args: Any, **options: Any) -> Any:
+    def prompt(self, *args: Any, **options: Any) -> Any:
         """Register a function as a prompt; works as `@mcp.prompt` and as `@mcp.prompt(...)`. Options: `add_prompt`."""
-        if callable(name):
-            self.add_prompt(name)
-            return name
-        if name is not ... and not isinstance(name, str):
+        if args and callable(args[0]):
+            self.add_prompt(*args, **options)
+            return args[0]
+        if args and not isinstance(args[0], str):
             from .decorated import check_decorated  # of few decorators
 
-            check_decorated(name, "prompt", sys._getframe(2))
+            check_decorated(args[0], "prompt", sys._getframe(2))
         if not isinstance(self, FeatureMethods):  # the function itself, below `@MCPServer.prompt`
             raise TypeError('MCPServer.prompt is used on the class; write @mcp.prompt, with mcp = MCPServer("name")')
         if options:
@@ -202,7 +207,7 @@ class FeatureMethods(ResourceMethods):
 
         @explained
         def register(function: F) -> F:
-            self.add_prompt(function, None if name is ... else name, *args, **options)
+            self.add_prompt(function, *args, **options)
             return function
 
         return register
@@ -325,9 +330,11 @@ class FeatureMethods(ResourceMethods):
             TypeError: one of `ref` and `argument` without the other, or a function with another signature.
             ValueError: there is no such prompt, template or argument; or a timeout that is no positive number.
         """
-        if callable(ref):
+        if callable(ref) and argument is None:
             self._made_completions().handle(ref)
             return ref
+        if callable(ref) or not isinstance(argument, str | None):
+            raise TypeError("completion(ref, argument): both are texts, ('review', 'language'); give one argument")
         if (ref is None) != (argument is None):
             raise TypeError("completion(ref, argument): give both, or none of them for one handler")
 

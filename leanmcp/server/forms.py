@@ -20,14 +20,13 @@ from .branches import is_integral, is_number
 from .derive import Deriver, type_text
 from .explain import explain
 from .form_rules import check_url, primitive, refuse_secrets
-from .nodes import ForeignNode, Node, RefNode, walk
-from .publish import Options, json_value, publish
-from .recover import own_sentence
+from .nodes import ForeignNode, Node, RefNode, typed_decoder
+from .publish import json_value, publish
+from .recover import UNREADABLE, own_sentence
 
 __all__ = ["Form", "InvalidAnswer", "check_form", "form_of", "titled"]
 
 _MAX_FORMS = 512  # forms that are kept; a class made inside a function is a new one each time
-_UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeError, ValueError, TypeError)
 
 
 class InvalidAnswer(Exception):
@@ -64,7 +63,7 @@ class Form(msgspec.Struct, frozen=True):
         values = checked(self.schema, content)
         try:
             return self.decode(msgspec.json.encode(values))
-        except _UNREADABLE as fault:  # a check of the class itself, such as a validator
+        except (*UNREADABLE, ValueError, TypeError) as fault:  # a check of the class itself, such as a validator
             raise InvalidAnswer(explain(self.node, values) or [own_sentence(fault)]) from None
 
 
@@ -97,7 +96,7 @@ def form_of(kind: Any) -> Form:
     name = type_text(kind)
     try:
         node = Deriver(name, noun="form").derive(kind, "the class")
-        schema = publish(node, Options())
+        schema = publish(node)
     except TypeError as fault:
         raise TypeError(f"{fault} ({_HOW})") from None
     if not (isinstance(node, RefNode | ForeignNode) and isinstance(schema.get("properties"), dict)):
@@ -113,7 +112,7 @@ def form_of(kind: Any) -> Form:
     requested: dict[str, Any] = {"type": "object", "properties": properties}
     if schema.get("required"):
         requested["required"] = schema["required"]
-    return Form(requested, node, _decoder(node))
+    return Form(requested, node, typed_decoder(node))
 
 
 _HOW = "a form is a Struct, Model, dataclass, TypedDict or pydantic model with one field for each thing to enter"
@@ -142,17 +141,6 @@ def _inlined(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, A
     target = definitions[reference.removeprefix("#/$defs/")]
     own_title = {"title"} if "enum" in target or "const" in target else set()
     return {**{name: value for name, value in target.items() if name not in own_title}, **found}
-
-
-def _decoder(node: Node) -> Callable[[bytes], Any]:
-    foreign = {part.annotation: part.convert for part in walk(node) if isinstance(part, ForeignNode)}
-
-    def convert(kind: type, value: Any) -> Any:
-        return foreign[kind](value)
-
-    decoder: Any = msgspec.json.Decoder(node.annotation, dec_hook=convert if foreign else None)
-    decode: Callable[[bytes], Any] = decoder.decode
-    return decode
 
 
 def check_form(params: dict[str, Any]) -> None:

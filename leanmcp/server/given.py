@@ -7,6 +7,7 @@ Spec 2026-07-28: basic/index, "JSON Schema Usage".
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import UNSET, Struct
@@ -62,13 +63,24 @@ def compile_schema(schema: object, label: str) -> Given:
     """
     copy = json_value(schema)
     if not isinstance(schema, dict) or copy is UNSET:
-        raise TypeError(f"{label} must be a JSON Schema as a dict of plain JSON values, not {type(schema).__name__}")
+        what = type(schema).__name__
+        if isinstance(schema, dict):
+            what = next((f"{key!r}: {value!r}" for key, value in _members(schema) if json_value(value) is UNSET), what)
+        raise TypeError(f"{label} must be a JSON Schema as a dict of plain JSON values, not {what}")
     try:
         given = Given(copy, json_schema.compile(copy))
     except SchemaError as error:
         raise ValueError(f"{label}: {error}") from None
     _lint_keywords(copy, label)
     return given
+
+
+def _members(schema: Any) -> Iterator[tuple[object, Any]]:
+    """Yield the members of a dict, of those inside of it too, the innermost first."""
+    for key, value in schema.items() if isinstance(schema, dict) else enumerate(schema):
+        if isinstance(value, dict | list):
+            yield from _members(value)
+        yield key, value
 
 
 def _lint_keywords(schema: dict[str, Any], label: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,8 +19,8 @@ from ..logs import logger
 from ..schema.faults import Fault, path_text, phrase
 from .derive import Deriver
 from .given import Given, compile_schema
-from .nodes import ForeignNode, walk
-from .recover import own_sentence
+from .nodes import foreign_hook
+from .recover import UNREADABLE, own_sentence
 from .signature import InvalidArguments
 from .source import Source
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["GivenArguments", "given_output"]
 
-UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeError)
 WHOLE = "arguments"  # a sole parameter of this name takes all arguments as they are
 KINDS = inspect.Parameter
 UNIONS = ("anyOf", "oneOf", "allOf")
@@ -192,15 +192,7 @@ def _converters(source: Source) -> dict[str, Convert]:
 
 def _converter(deriver: Deriver, annotation: Any, where: str) -> Convert:
     node = deriver.derive(annotation, where)
-    foreign = {part.annotation: part.convert for part in walk(node) if isinstance(part, ForeignNode)}
-
-    def hook(kind: type, value: Any) -> Any:
-        return foreign[kind](value)
-
-    def convert(value: Any) -> Any:
-        return msgspec.convert(value, node.annotation, str_keys=True, dec_hook=hook if foreign else None)
-
-    return convert
+    return partial(msgspec.convert, type=node.annotation, str_keys=True, dec_hook=foreign_hook(node))
 
 
 def given_output(

@@ -52,11 +52,7 @@ class _Policy:
         return self._prefix + os.urandom(16).hex()
 
     def _caller(self, ctx: Any) -> str:
-        """Return who calls; the empty string where nobody is asked.
-
-        Raises:
-            TypeError: there is an `owner=`, and no context or no name came.
-        """
+        """Return who calls, an empty text without `owner=`; TypeError where no context or no name came."""
         if self._owner is None:
             return ""
         if ctx is None:

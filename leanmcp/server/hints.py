@@ -5,7 +5,6 @@ Only failure paths come here.
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 import msgspec
@@ -13,6 +12,7 @@ import msgspec
 from ..errors import HeaderMismatch, MalformedMeta, MCPError
 from ..protocol.http11 import Head, Request
 from ..protocol.meta import CLIENT_CAPABILITIES, LEGACY_METHODS, MODERN_VERSIONS, PROTOCOL_VERSION, method_not_found
+from ..protocol.mirror import encode_value
 
 _EXAMPLE = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
@@ -56,7 +56,7 @@ def curl(head: Head, path: str, message: dict[str, Any] | None = None) -> str:
         "Mcp-Method": call["method"],
     }
     if call["method"] == "tools/call":
-        fields["Mcp-Name"] = _header_value(str(call["params"].get("name", "")))
+        fields["Mcp-Name"] = encode_value(str(call["params"].get("name", "")))
     lines = [f"curl http://{head.headers.get('host', '127.0.0.1:8000')}{path}"]
     lines += [f"-H {shlex.quote(f'{name}: {value}')}" for name, value in fields.items()]
     lines.append(f"-d {shlex.quote(msgspec.json.encode(call).decode())}")
@@ -93,9 +93,3 @@ def _complete(message: dict[str, Any]) -> dict[str, Any]:
         params = {"name": str(params.get("name"))[:128], "arguments": {}} if call["method"] == "tools/call" else {}
     params["_meta"] = {PROTOCOL_VERSION: MODERN_VERSIONS[0], CLIENT_CAPABILITIES: {}}
     return {**call, "params": params}
-
-
-def _header_value(text: str) -> str:
-    if text.isascii() and text.isprintable() and text == text.strip():
-        return text
-    return f"=?base64?{base64.b64encode(text.encode()).decode()}?="

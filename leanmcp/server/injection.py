@@ -25,7 +25,7 @@ from .calling import Home, InputRequired, Provided
 from .context import Context
 from .source import Source
 
-__all__ = ["Dependency", "Depends", "Scope", "override"]
+__all__ = ["Dependency", "Depends", "ProviderSource", "Scope", "override"]
 
 _UNSET = object()
 
@@ -73,20 +73,20 @@ class Dependency:
         Raises:
             TypeError: one will not, or the dependencies run in a circle.
         """
-        kinds = inspect.Parameter
-        names = {parameter.name for parameter in source.parameters if parameter.kind is not kinds.POSITIONAL_ONLY}
+        named = [parameter for parameter in source.parameters if parameter.kind is not parameter.POSITIONAL_ONLY]
+        names = {parameter.name for parameter in named}
         self._check(source, None if source.takes_rest else names, ())
 
     def _check(self, source: Source, names: set[str] | None, path: tuple[Callable[..., Any], ...]) -> None:
         if any(key_of(known) == self._key for known in path):
             circle = " -> ".join(_name(function) for function in (*path, self.function))
-            raise TypeError(f"{source.noun} {source.tool_name!r}: dependencies run in a circle: {circle}")
+            raise TypeError(f"{source.subject}: dependencies run in a circle: {circle}")
         plan = self.plan(source.context_type)
         for name, required in plan.arguments.items():
             if required and names is not None and name not in names:
                 raise TypeError(
-                    f"{source.noun} {source.tool_name!r}: dependency {_name(self.function)} wants {name!r}, but the "
-                    f"function has no argument of this name; give it a default, or Annotated[..., Depends(...)]"
+                    f"{source.subject}: dependency {_name(self.function)} wants {name!r}, but the function has no "
+                    "argument of this name; give it a default, or Annotated[..., Depends(...)]"
                 )
         for name, (marker, kind) in plan.provided.items():
             if hasattr(marker, "check_kind"):
@@ -163,25 +163,34 @@ class _Plan(NamedTuple):
         Raises:
             TypeError: a parameter cannot be passed by name, or its annotation cannot be resolved.
         """
-        source = _DependencySource(_signed(function), _name(function), context_type)
-        kinds = inspect.Parameter
-        for parameter in source.parameters:
-            if parameter.kind is kinds.POSITIONAL_ONLY:
-                where = f"dependency {source.tool_name!r}: parameter {parameter.name!r}"
-                raise TypeError(f"{where} is passed by name; move it behind the /")
-        arguments = {parameter.name: parameter.default is kinds.empty for parameter in source.parameters}
-        return cls(source.context_parameter, dict(source.provided), arguments, _manager(function))
+        source = _DependencySource(_signed(function), _name(function), context_type, noun="dependency")
+        return cls(source.context_parameter, dict(source.provided), source.arguments, _manager(function))
 
 
-class _DependencySource(Source):
-    """The signature of a dependency; what it depends on is checked together with the function that wants it."""
+class ProviderSource(Source):
+    """The signature of a function that gives a value; what it wants is checked together with whoever wants the value.
 
-    def __init__(self, function: Callable[..., Any], name: str, context_type: type | None) -> None:
-        super().__init__(function, name, context_type, given=True, noun="dependency")
+    Attributes:
+        arguments: by name, those it takes from the arguments of the function that wants its value, and whether it
+            needs them.
+
+    Raises:
+        TypeError: a parameter cannot be passed by name.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str, context_type: type | None, *, noun: str) -> None:
+        super().__init__(function, name, context_type, given=True, noun=noun)
+        self.arguments: dict[str, bool] = {}
+        for parameter in self.parameters:
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                raise TypeError(f"{self.subject}: parameter {parameter.name!r} is passed by name; move it behind the /")
+            self.arguments[parameter.name] = parameter.default is parameter.empty
 
     def _check_provided(self) -> None:
         pass
 
+
+class _DependencySource(ProviderSource):
     def _resolve(self, where: str, annotation: Any) -> Any:
         return Any if where == "return value" else super()._resolve(where, annotation)
 
@@ -339,15 +348,11 @@ async def _in_thread(home: Home, function: Callable[..., Any], *args: Any) -> An
 
 
 async def _in_context(home: Home, variables: contextvars.Context, function: Callable[..., Any], *args: Any) -> Any:
-    value = await home.threads.run(variables.run, (function, *args), {}, _nothing)
+    value = await home.threads.run(variables.run, (function, *args))
     for variable, new in variables.items():
         if variable.get(_UNSET) is not new:
             variable.set(new)
     return value
-
-
-def _nothing() -> None:
-    pass
 
 
 class _Named:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import binascii
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec import UnsetType
@@ -63,6 +63,8 @@ def checked_hints(hints: Mapping[str, CacheHint] | None) -> dict[str, CacheHint]
     Raises:
         TypeError, ValueError: something that is no hint, or a method whose results nobody may keep.
     """
+    if hints is not None and not isinstance(hints, Mapping):
+        raise TypeError(f"cache_hints={hints!r}: give CacheHint(...) by method, such as {{'tools/list': ...}}")
     for method, hint in (hints or {}).items():
         if not isinstance(hint, CacheHint):
             raise TypeError(f"cache_hints[{method!r}] is {hint!r}; give a CacheHint(ttl_ms=..., scope=...)")
@@ -114,8 +116,52 @@ class Named(Protocol):
     def name(self) -> str:
         """The name that it is found by."""
 
+    @property
+    def entry(self) -> Any:
+        """What is listed."""
+
 
 E = TypeVar("E", bound=Named)
+
+
+class Shown(tuple[E, ...]):
+    """The entries of a registry that are shown, to be read; whatever would change them says what to do instead."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # type checkers know what a tuple has
+
+        def __getattr__(self, name: str) -> Any:
+            from ..mistakes import noted  # of mistakes only
+
+            raise noted(AttributeError(f"mcp.tools has no {name!r}: {_TO_READ}", name=name))
+
+        @explained
+        def __getitem__(self, key: object) -> Any:
+            if isinstance(key, str):
+                raise TypeError(f"mcp.tools[{key!r}]: {_TO_READ}")
+            return super().__getitem__(key)
+
+        @explained
+        def __contains__(self, key: object) -> bool:
+            if isinstance(key, str):
+                raise TypeError(f"{key!r} in mcp.tools: {_TO_READ}")
+            return super().__contains__(key)
+
+        @explained
+        def _refuse(self, *given: object) -> Any:
+            raise TypeError(f"mcp.tools cannot be changed: {_TO_READ}")
+
+        __setitem__ = __delitem__ = __iadd__ = _refuse
+
+        @explained
+        def __call__(self, *given: object) -> Any:
+            raise TypeError("mcp.tools cannot be called: the decorator is @mcp.tool")
+
+
+_TO_READ = (
+    "it is read only; register with mcp.add_tool(function), take away with mcp.remove_tool(name), compare `tool.name`"
+)
 
 
 class _Place(msgspec.Struct, Generic[E]):
@@ -229,11 +275,14 @@ class Registry(Generic[E]):
             heard()
 
     def _find(self, name: str) -> _Place[E]:
+        if not isinstance(name, str):
+            shown = getattr(name, "__name__", type(name).__name__)
+            raise TypeError(f"{shown} is no name of a {self._noun}; give it as text, such as {shown!r}")
         place = self._places.get(name)
         if place is None:
             from ..mistyped import did_you_mean  # of mistakes only
 
-            raise ValueError(f"there is no {self._noun} {name!r}{did_you_mean(str(name), self._places)}")
+            raise ValueError(f"there is no {self._noun} {name!r}{did_you_mean(name, self._places)}")
         return place
 
     def _show(self, name: str, place: _Place[E]) -> None:
@@ -317,7 +366,6 @@ class Pages(Generic[E]):
         method: such as `tools/list`.
         member: the result's member that holds the entries, such as `tools`.
         registry: what is listed.
-        show: an entry as it travels.
         page_size: entries per page; 0 puts all on one.
         hint: the same on every page.
         server_name: enters the cursors' checksum.
@@ -329,7 +377,6 @@ class Pages(Generic[E]):
         method: str,
         member: str,
         registry: Registry[E],
-        show: Callable[[E], Any],
         *,
         page_size: int,
         hint: CacheHint,
@@ -338,7 +385,6 @@ class Pages(Generic[E]):
     ) -> None:
         self._member = member
         self._registry = registry
-        self._show = show
         self._page_size = page_size
         self._hint = hint
         self._server_info = server_info
@@ -372,7 +418,7 @@ class Pages(Generic[E]):
     def _encode(self, start: int) -> EncodedResult:
         size = self._page_size or len(self._entries)
         shown = self._entries[start : start + size]
-        members: dict[str, Any] = {self._member: [self._show(entry) for _, entry in shown]}
+        members: dict[str, Any] = {self._member: [item.entry for _, item in shown]}
         if start + size < len(self._entries):
             members["nextCursor"] = self._cursors.make(shown[-1][0])
         # Pages that start between the usual places come from lists that changed meanwhile: few, but never unbounded.

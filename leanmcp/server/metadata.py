@@ -40,6 +40,8 @@ HARMLESS = ("Strict", "Unit", "Discriminator", "Tag")
 # Where what gives a value that is not the client's is made; `Depends` of others looks like ours to the eye.
 MARKER_MODULES = tuple(f"leanmcp.server.{name}" for name in ("context", "elicitation", "injection", "resolve"))
 FOREIGN_MARKERS = ("Depends", "Security")
+NO_MARKS = (int, float, list, tuple, set, frozenset, range)
+"""What nobody can read beside a type; other libraries may."""
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
 
 

@@ -193,19 +193,26 @@ def _nothing(method: str, function: Middleware) -> TypeError:
 
 
 class _Wrapped:
-    """One method inside a chain."""
+    """One method inside a chain.
 
-    __slots__ = ("_call", "_handle", "_has_hint", "_home", "_method", "_named", "_varies", "_warns")
+    Attributes:
+        served: what the server serves in its place.
+    """
 
-    def __init__(self, method: str, handle: Callable[[Any, Exchange], Any], named: str | None, home: Home) -> None:
-        self._method = method
-        self._handle = handle
-        self._named = named
+    __slots__ = ("_call", "_handle", "_has_hint", "_home", "_method", "_named", "_varies", "_warns", "served")
+
+    _call: CallNext
+
+    def __init__(self, name: str, method: Method, functions: Iterable[Middleware], home: Home) -> None:
+        self._method = name
+        self._handle = method.handle
+        self._named = method.mirrored
         self._home = home
-        self._has_hint = method in CACHEABLE
+        self._has_hint = name in CACHEABLE
         self._varies = False  # whether a middleware has changed an answer
         self._warns = True
-        self._call: CallNext = self._innermost
+        self.surround(functions)
+        self.served = method._replace(handle=self.start, source=None)
 
     def surround(self, functions: Iterable[Middleware]) -> None:
         """Put functions around the method, the first one outermost."""
@@ -247,9 +254,7 @@ class _Wrapped:
 
 def wrap(name: str, method: Method, functions: Iterable[Middleware], home: Home) -> Method:
     """Return a method with functions around it."""
-    wrapped = _Wrapped(name, method.handle, method.mirrored, home)
-    wrapped.surround(functions)
-    return method._replace(handle=wrapped.start, source=None)
+    return _Wrapped(name, method, functions, home).served
 
 
 class Chain:
@@ -296,6 +301,5 @@ class Chain:
         """Return what the server serves in place of a method; the method itself as long as there is no middleware."""
         if not self._functions:
             return method
-        wrapped = self._wrapped[name] = _Wrapped(name, method.handle, method.mirrored, self._home)
-        wrapped.surround(self._functions)
-        return method._replace(handle=wrapped.start, source=None)
+        wrapped = self._wrapped[name] = _Wrapped(name, method, self._functions, self._home)
+        return wrapped.served

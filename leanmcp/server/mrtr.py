@@ -22,13 +22,13 @@ from msgspec import UNSET
 
 from ..errors import InternalError, InvalidParams, ToolError
 from ..protocol.jsonrpc import RESPONSE_START, Segments, encode_id
-from ..protocol.meta import SERVER_INFO, RetryParams
+from ..protocol.meta import RetryParams
 from ..types import ElicitResult, InputRequiredResult
 from .calling import NOUNS, Callee, InputRequired
 from .client_requests import check_capabilities, read_response, request_of
 from .context import Context, Exchange
 from .elicitation import Question
-from .encoding import encode_json, own_members
+from .encoding import encode_json, own_members, server_member
 from .forms import InvalidAnswer
 from .request_state import Binding, StateTooLarge, digest, refused
 from .signature import derive_output
@@ -175,6 +175,8 @@ class Rounds:
 
     async def once(self, key: str, function: Callable[[], Any], kind: Any) -> Any:
         """Return what `function` returned, in this round or in an earlier one; see `Context.once`."""
+        if not callable(function):
+            raise TypeError(f"ctx.once({key!r}): give the function itself, without calling it, not {function!r:.60}")
         async with self._steps.setdefault(key, asyncio.Lock()):
             if key not in self.carried.done:
                 data = encode_json(await self._result_of(function))
@@ -187,7 +189,7 @@ class Rounds:
     async def _result_of(self, function: Callable[[], Any]) -> Any:
         if inspect.iscoroutinefunction(function):
             return await function()
-        value = await self._callee.home.threads.run(function, (), {}, lambda: None)  # as a `def` tool runs
+        value = await self._callee.home.threads.run(function)  # as a `def` tool runs
         return await value if inspect.isawaitable(value) else value
 
     # --- the response ---------------------------------------------------------------------------------------------
@@ -211,8 +213,7 @@ class Rounds:
         if result.request_state is not UNSET or not ended_by_question:
             carried.state = None if result.request_state is UNSET else result.request_state
         token = self._seal(carried)
-        info = b'"%s":%s' % (SERVER_INFO.encode(), self._callee.home.server_info)
-        meta = own_members(result.meta) + info
+        meta = own_members(result.meta) + server_member(self._callee.home.server_info)
         requests = b'"inputRequests":%s,' % encode_json(self.questions) if self.questions else b""
         return [
             RESPONSE_START,
@@ -228,11 +229,7 @@ class Rounds:
 
 
 def _requests_in(result: InputRequiredResult) -> dict[str, Any]:
-    """Return what a result asks.
-
-    Raises:
-        TypeError: it is no dict with keys that are texts.
-    """
+    """Return what a result asks; TypeError where that is no dict with keys that are texts."""
     requests: Any = {} if result.input_requests is None else result.input_requests
     if not isinstance(requests, dict) or not all(isinstance(key, str) for key in requests):
         raise TypeError(

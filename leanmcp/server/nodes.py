@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, Struct, field
 
 from ..constraints import Constraints
@@ -28,6 +29,11 @@ __all__ = [
     "RefNode",
     "TextNode",
     "UnionNode",
+    "admits_string",
+    "alternatives",
+    "foreign_hook",
+    "typed_decoder",
+    "walk",
 ]
 
 
@@ -193,6 +199,22 @@ def walk(node: Node) -> Iterator[Node]:
             seen.add(id(current.target))
         yield current
         todo.extend(current.children())
+
+
+def typed_decoder(root: Node) -> Callable[[bytes | msgspec.Raw], Any]:
+    """Return what decodes JSON by the type of a node, with the converters of foreign types."""
+    return msgspec.json.Decoder(root.annotation, dec_hook=foreign_hook(root)).decode
+
+
+def foreign_hook(root: Node) -> Callable[[type, Any], Any] | None:
+    """Return what msgspec asks to make the foreign types below a node, None where there are none."""
+    foreign = {node.annotation: node.convert for node in walk(root) if isinstance(node, ForeignNode)}
+    return (lambda kind, value: foreign[kind](value)) if foreign else None
+
+
+def alternatives(node: Node) -> tuple[Node, ...]:
+    """Return the members of a union; another node is its only alternative."""
+    return node.members if isinstance(node, UnionNode) else (node,)
 
 
 def admits_string(node: Node) -> bool:

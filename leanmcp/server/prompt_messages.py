@@ -14,11 +14,11 @@ from typing import Any, Literal
 
 import msgspec
 
+from ..limits import NamedMeta
 from ..protocol.jsonrpc import RESPONSE_START, RequestId, Segments, encode_id
-from ..protocol.meta import SERVER_INFO
 from ..types import ContentBlock, GetPromptResult, PromptMessage
 from .content import Audio, File, Image
-from .encoding import ResultError, encode_block, encode_json, own_members
+from .encoding import ResultError, encode_block, encode_json, own_members, server_member
 from .results import BLOCKS, MEDIA
 
 __all__ = ["AssistantMessage", "Message", "MessageEncoder", "UserMessage"]
@@ -29,7 +29,7 @@ _CONTENT = "a text, a content block, or an Image, Audio or File"
 Content = str | ContentBlock | Image | Audio | File
 
 
-class Message(msgspec.Struct):
+class Message(msgspec.Struct, metaclass=NamedMeta):
     """One message of a prompt.
 
     Args:
@@ -72,7 +72,7 @@ class MessageEncoder:
 
     def __init__(self, server_info: bytes, description: str | None) -> None:
         self._start = _start(description)
-        self._server = b'"%s":%s}}}' % (SERVER_INFO.encode(), server_info)
+        self._server = server_member(server_info) + b"}}}"
 
     def encode(self, value: object, request_id: RequestId) -> Segments:
         """Return the response that carries `value`.

@@ -8,18 +8,17 @@ Spec 2026-07-28: server/prompts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..calls import is_async
 from ..errors import InvalidParams
 from ..mistyped import did_you_mean
 from ..protocol.jsonrpc import DECODE_FAULTS, Segments
 from ..protocol.meta import ListParams, RetryParams
 from ..schema import faults as say
-from ..schema.faults import Fault, phrase
+from ..schema.faults import Fault
 from ..types import Icon, PromptArgument
 from ..types import Prompt as PromptEntry
 from .app import Method
@@ -30,7 +29,7 @@ from .lists import Registry
 from .prompt_messages import MessageEncoder
 from .registration import ToolOptions, check_entry, check_limit, checked_icons, checked_name, described
 from .signature import InvalidArguments, Signature
-from .texts import is_structured, offered, text_reader
+from .texts import argument_reader, is_structured, offered
 
 if TYPE_CHECKING:
     from .app import MCPServer
@@ -55,20 +54,16 @@ class Arguments:
 
     Args:
         signature: of its function.
-        name: the prompt's.
-        echo_values: repeat what was sent in the text about invalid arguments.
 
     Attributes:
         entries: as they are listed.
         offered: by name, the values that the types spell out.
     """
 
-    def __init__(self, signature: Signature, name: str, *, echo_values: bool) -> None:
+    def __init__(self, signature: Signature) -> None:
         self._signature = signature
-        self._name = name
-        self._echo_values = echo_values
         self._structured: set[str] = set()
-        self._readers: dict[str, tuple[Callable[[str], Any], bool]] = {}
+        self._readers: dict[str, Callable[[str], Any]] = {}
         self.entries: list[PromptArgument] = []
         self.offered: dict[str, tuple[str, ...]] = {}
         for entry in signature.properties:
@@ -81,9 +76,9 @@ class Arguments:
             self.offered[entry.wire_name] = offered(entry.node)
             if is_structured(entry.node):
                 self._structured.add(entry.wire_name)
-            reader = text_reader(entry.node)
+            reader = argument_reader(entry)
             if reader is not None:
-                self._readers[entry.wire_name] = reader, entry.required
+                self._readers[entry.wire_name] = reader
 
     def bind(self, raw: msgspec.Raw) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments of the function.
@@ -101,22 +96,15 @@ class Arguments:
         except DECODE_FAULTS:
             raise InvalidParams(self._no_texts(data)) from None
         values = {name: value for name, text in texts.items() if (value := self._read(name, text)) is not msgspec.UNSET}
-        data = msgspec.json.encode(values)
         try:
-            arguments = self._signature.decode(data)
-        except DECODE_FAULTS:
-            try:
-                arguments = self._signature.recover(data)
-            except InvalidArguments as refusal:
-                raise InvalidParams(self._refusal(map(self._told_how, refusal.faults))) from None
-        return self._signature.bind(arguments)
+            return self._signature.read(msgspec.json.encode(values))
+        except InvalidArguments as refusal:
+            told = [self._told_how(fault) for fault in refusal.faults]
+            raise InvalidParams(self._signature.refusal(told)) from None
 
     def _read(self, name: str, text: str) -> Any:
-        reader, required = self._readers.get(name, (None, True))
-        if reader is None:
-            return text
-        value = reader(text)
-        return msgspec.UNSET if value == "" and not required and "" not in self.offered[name] else value
+        reader = self._readers.get(name)
+        return text if reader is None else reader(text)
 
     def _no_texts(self, data: bytes) -> str:
         """Say which arguments are no strings."""
@@ -129,16 +117,13 @@ class Arguments:
             for name, value in values.items()
             if not isinstance(value, str)
         ]
-        return self._refusal(wrong) if wrong else "Invalid params: `arguments` cannot be read"
+        return self._signature.refusal(wrong) if wrong else "Invalid params: `arguments` cannot be read"
 
     def _told_how(self, fault: Fault) -> Fault:
         """Return the fault of a text that should hold an array or an object, with the way to write one."""
         if fault.kind == "type" and fault.path in self._structured:
             return msgspec.structs.replace(fault, message=f"{fault.message} in JSON")
         return fault
-
-    def _refusal(self, faults: Iterable[Fault]) -> str:
-        return phrase(self._name, list(faults), echo_values=self._echo_values, noun="prompt")
 
 
 # --- prompts ----------------------------------------------------------------------------------------------------------
@@ -205,7 +190,7 @@ def make_prompt(function: Callable[..., Any], spec: PromptSpec, options: ToolOpt
     """
     name = checked_name(function, spec.name, options, "prompt")
     description, texts = described(function, name, spec.description, "prompt")
-    signature = Signature.of(
+    signature = Signature(
         function,
         tool_name=name,
         extra_args=options.extra_args,
@@ -218,7 +203,7 @@ def make_prompt(function: Callable[..., Any], spec: PromptSpec, options: ToolOpt
     if signature.return_annotation in (int, float, bool, bytes):
         kind = signature.return_annotation.__name__
         raise TypeError(f"prompt {name!r}: a prompt returns a text, a message or a list of them, not {kind}")
-    arguments = Arguments(signature, name, echo_values=options.echo_values)
+    arguments = Arguments(signature)
     entry = PromptEntry(
         name=name,
         title=spec.title,
@@ -228,7 +213,7 @@ def make_prompt(function: Callable[..., Any], spec: PromptSpec, options: ToolOpt
         meta=spec.meta,
     )
     check_entry(entry, "prompt")
-    in_thread = not is_async(function) and spec.thread is not False
+    in_thread = spec.thread is not False
     callee = Callee(
         function, signature, home, method="prompts/get", name=name, timeout=spec.timeout, in_thread=in_thread
     )
@@ -245,7 +230,7 @@ class Prompts:
     def __init__(self, server: MCPServer) -> None:
         self._server = server
         self.registry: Registry[Prompt] = Registry("prompt", server.notify_prompts_changed)
-        self._pages = server.pages("prompts/list", "prompts", self.registry, lambda prompt: prompt.entry)
+        self._pages = server.pages("prompts/list", "prompts", self.registry)
 
     def serve(self) -> None:
         """Declare the capability and answer the methods."""

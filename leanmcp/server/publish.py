@@ -30,7 +30,7 @@ from .nodes import (
     UnionNode,
 )
 
-__all__ = ["Nullable", "Options", "json_value", "publish", "publish_arguments"]
+__all__ = ["DEFAULT_OPTIONS", "Nullable", "Options", "json_value", "publish", "publish_arguments"]
 
 Nullable = Literal["anyOf", "type"]
 KEYWORDS = {
@@ -61,18 +61,21 @@ class Options(Struct, kw_only=True, frozen=True):
     output: bool = False
 
 
-def publish(node: Node, options: Options | None = None) -> dict[str, Any]:
+DEFAULT_OPTIONS = Options()
+
+
+def publish(node: Node, options: Options = DEFAULT_OPTIONS) -> dict[str, Any]:
     """Return the schema of one type, its classes under `$defs`; a class at the root stands there itself."""
-    writer = _Writer(options or Options())
+    writer = _Writer(options)
     schema = writer.object(node.target) if isinstance(node, RefNode) else writer.write(node)
     return writer.with_definitions(writer.opened(schema) if isinstance(node, ForeignNode) else schema)
 
 
 def publish_arguments(
-    name: str, properties: Iterable[Property], *, closed: bool, options: Options | None = None
+    name: str, properties: Iterable[Property], *, closed: bool, options: Options = DEFAULT_OPTIONS
 ) -> dict[str, Any]:
     """Return the inputSchema of a tool: an object at the root, in the key order of the tutorial."""
-    writer = _Writer(options or Options())
+    writer = _Writer(options)
     entries = list(properties)
     schema: dict[str, Any] = {"type": "object", "properties": writer.properties(entries)}
     required = [entry.wire_name for entry in entries if entry.required]

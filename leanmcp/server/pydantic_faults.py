@@ -21,25 +21,12 @@ __all__ = ["Entry", "entries", "is_lenient", "models", "settle", "whole_floats"]
 Keys = tuple[str | int, ...]
 # pydantic's name of the fault to the JSON type that would do.
 TYPES = {
-    "string_type": "string",
-    "string_sub_type": "string",
-    "int_type": "integer",
-    "int_parsing": "integer",
-    "int_from_float": "integer",
-    "float_type": "number",
-    "float_parsing": "number",
-    "bool_type": "boolean",
-    "bool_parsing": "boolean",
-    "list_type": "array",
-    "tuple_type": "array",
-    "set_type": "array",
-    "frozen_set_type": "array",
-    "iterable_type": "array",
-    "dict_type": "object",
-    "mapping_type": "object",
-    "model_type": "object",
-    "model_attributes_type": "object",
-    "dataclass_type": "object",
+    **dict.fromkeys(("string_type", "string_sub_type"), "string"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "integer"),
+    **dict.fromkeys(("float_type", "float_parsing"), "number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "boolean"),
+    **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type", "iterable_type"), "array"),
+    **dict.fromkeys(("dict_type", "mapping_type", "model_type", "model_attributes_type", "dataclass_type"), "object"),
     "none_required": "null",
 }
 ABSENT = ("missing", "missing_argument", "missing_keyword_only_argument", "missing_positional_only_argument")

@@ -30,7 +30,7 @@ from .nodes import (
     admits_string,
 )
 
-__all__ = ["faults_of", "of_other_params", "recover", "result_text"]
+__all__ = ["UNREADABLE", "faults_of", "of_other_params", "own_sentence", "recover", "result_text"]
 
 MAX_NUMBER_TEXT = 400
 

@@ -1,6 +1,8 @@
 """From a function and its options to a Tool: names, description, published schemas, plans.
 
-Everything a call needs is made here, once.
+In: a function, what its author said about it, and the server's options. Out: a Tool, or a TypeError or ValueError that
+says what to write. Everything a call needs is made here, once.
+Spec 2026-07-28: server/tools, "Tool".
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from ..calls import is_async
 from ..constraints import members
 from ..errors import ToolError
 from ..logs import logger
@@ -24,6 +25,7 @@ from .calling import Home, Sanitize, check_sanitize
 from .context import Context
 from .encoding import encode_json
 from .nodes import AnyNode, ForeignNode, Node, NumberNode, walk
+from .publish import Options
 from .results import BLOCKS, MEDIA, Check, ResultEncoder
 from .signature import ArgumentPlan, Output, Signature, derive_output
 from .tool import Tool
@@ -34,15 +36,6 @@ if typing.TYPE_CHECKING:
     from ..types import ResourceTemplate as TemplateEntry
 
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,128}")
-_ELSEWHERE = {
-    **{
-        ("MCPServer", name): f'; give it to run("http", {name}=...)'
-        for name in ("host", "port", "path", "json_response")
-    },
-    ("MCPServer", "log_level"): "; call logging.basicConfig(level=...)",
-    ("MCPServer", "tools"): "; register each function with @mcp.tool",
-}
-"""Options that other libraries have: what to write here."""
 _KINDS = {"str": "a string", "object": "a dict", "array": "a list", "bool": "True or False"}
 _PORTABLE_NAME_LENGTH = 64  # some model vendors refuse longer ones
 
@@ -64,6 +57,11 @@ class ToolOptions(msgspec.Struct, frozen=True, kw_only=True):
         _one_of("extra_args", self.extra_args, ("forbid", "ignore"))
         for name in ("strict_names", "schema_titles", "inline_schemas", "native_output", "echo_values", "coerce"):
             check_switch(name, getattr(self, name))
+
+    @property
+    def schemas(self) -> Options:
+        """How schemas are written."""
+        return Options(schema_titles=self.schema_titles, nullable=self.nullable, inline_schemas=self.inline_schemas)
 
     def override(self, extra_args: Literal["forbid", "ignore"] | None, coerce: bool | None) -> ToolOptions:
         """Return these options with a tool's own choices put in."""
@@ -121,7 +119,7 @@ def check_options(function: str, options: Iterable[str], known: Sequence[str]) -
             from ..elsewhere import instead_of_option  # of mistakes only
             from ..mistyped import did_you_mean
 
-            instead = _ELSEWHERE.get((function, name)) or instead_of_option(function, name) or did_you_mean(name, known)
+            instead = instead_of_option(function, name) or did_you_mean(name, known, cutoff=0.65)
             raise TypeError(f"{function}: unknown option {name!r}{instead}")
 
 
@@ -161,7 +159,6 @@ def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions
         meta=spec.meta,
     )
     check_entry(entry)
-    in_thread = not is_async(function) and spec.thread is not False
     return Tool(
         function,
         signature,
@@ -171,7 +168,7 @@ def make_tool(function: Callable[..., Any], spec: ToolSpec, options: ToolOptions
         _both(spec.sanitize, home.sanitize),
         timeout=spec.timeout,
         max_concurrency=spec.max_concurrency,
-        in_thread=in_thread,
+        in_thread=spec.thread is not False,
     )
 
 
@@ -185,15 +182,13 @@ def _arguments(
         return GivenArguments(
             function, spec.input_schema, tool_name=name, echo_values=options.echo_values, context_type=Context
         )
-    return Signature.of(
+    return Signature(
         function,
         tool_name=name,
         extra_args=options.extra_args,
         coerce=options.coerce,
         echo_values=options.echo_values,
-        schema_titles=options.schema_titles,
-        nullable=options.nullable,
-        inline_schemas=options.inline_schemas,
+        schemas=options.schemas,
         context_type=Context,
         descriptions=descriptions,
     )
@@ -263,8 +258,7 @@ def checked_name(function: Callable[..., Any], name: str | None, options: ToolOp
         shown = function.__name__
         raise TypeError(f"a {noun} is a function, not the class {shown}; give an object of it, add_{noun}({shown}())")
     if name is None:
-        target = _named(function)
-        name = getattr(target, "__name__", None) or type(target).__name__
+        name = name_of(function)
         if name == "<lambda>":
             raise ValueError("a lambda needs name=")
     if not _NAME.fullmatch(name):
@@ -274,9 +268,20 @@ def checked_name(function: Callable[..., Any], name: str | None, options: ToolOp
         logger.warning("%s", message)
     elif len(name) > _PORTABLE_NAME_LENGTH:
         logger.warning("%s name %r has %d characters; some hosts refuse more than 64", noun, name, len(name))
-    if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
-        raise TypeError(f"{noun} {name!r} is a generator; return a value, or a list of what it would yield")
+    refuse_generator(f"{noun} {name!r}", function)
     return name
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return what a function is called, or the class of an object that is called."""
+    target = _named(function)
+    return getattr(target, "__name__", None) or type(target).__name__
+
+
+def refuse_generator(subject: str, function: Callable[..., Any]) -> None:
+    """Refuse a function whose call would give nothing to answer with."""
+    if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
+        raise TypeError(f"{subject} is a generator; return a value, or a list of what it would yield")
 
 
 def unfinished(function: classmethod[Any, Any, Any] | staticmethod[Any, Any], noun: str) -> str:
@@ -335,14 +340,7 @@ def _output(
             raise TypeError(f"tool {name!r}: structured_output=True needs a return annotation that has a schema")
         return None, unstructured
     try:
-        output = derive_output(
-            annotation,
-            tool_name=name,
-            schema_titles=options.schema_titles,
-            nullable=options.nullable,
-            inline_schemas=options.inline_schemas,
-            scope=signature.scope,
-        )
+        output = derive_output(annotation, tool_name=name, schemas=options.schemas, scope=signature.scope)
     except TypeError as fault:
         if wanted:
             raise

@@ -6,7 +6,6 @@ Spec 2026-07-28: basic/patterns/mrtr; client/elicitation.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, get_origin, is_typeddict
@@ -19,6 +18,7 @@ from .context import Context
 from .derive import type_text
 from .elicitation import Accepted, Cancelled, Declined, Elicit, ElicitURL, Question
 from .forms import form_of
+from .injection import ProviderSource
 from .source import Source
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Resolve:
         Raises:
             TypeError: one will not, or the resolvers run in a circle.
         """
-        names = {parameter.name for parameter in source.parameters if parameter.kind is not _POSITIONAL_ONLY}
+        names = {parameter.name for parameter in source.parameters if parameter.kind is not parameter.POSITIONAL_ONLY}
         names |= {name for name, (marker, _) in source.provided.items() if isinstance(marker, Resolve)}
         self._check(source, None if source.takes_rest else names, ())
 
@@ -76,12 +76,12 @@ class Resolve:
     def _check(self, source: Source, names: set[str] | None, path: tuple[Callable[..., Any], ...]) -> None:
         if any(key_of(known) == key_of(self.fn) for known in path):
             circle = " -> ".join(_name(function) for function in (*path, self.fn))
-            raise TypeError(f"{source.noun} {source.tool_name!r}: resolvers run in a circle: {circle}")
+            raise TypeError(f"{source.subject}: resolvers run in a circle: {circle}")
         plan = self._planned(source.context_type)
         for name, required in plan.arguments.items():
             if required and names is not None and name not in names:
                 raise TypeError(
-                    f"{source.noun} {source.tool_name!r}: resolver {_name(self.fn)} wants {name!r}, but the function "
+                    f"{source.subject}: resolver {_name(self.fn)} wants {name!r}, but the function "
                     "has no argument of this name; annotate it with Context, Annotated[..., Resolve(...)] or Depends"
                 )
             sibling = source.provided.get(name, (None, None))[0]
@@ -150,11 +150,8 @@ class Resolve:
     async def _call(self, scope: Scope, values: dict[str, Any]) -> Any:
         if is_async(self.fn):
             return await self.fn(**values)
-        value = await scope.home.threads.run(self.fn, (), values, lambda: None)
+        value = await scope.home.threads.run(self.fn, kwargs=values)
         return await value if type(value) is CoroutineType else value
-
-
-_POSITIONAL_ONLY = inspect.Parameter.POSITIONAL_ONLY
 
 
 class _Plan(NamedTuple):
@@ -173,11 +170,7 @@ class _Plan(NamedTuple):
     @classmethod
     def of(cls, function: Callable[..., Any], context_type: type | None) -> _Plan:
         """Read a function; TypeError where a parameter cannot be passed by name."""
-        source = _ResolverSource(function, _name(function), context_type)
-        for parameter in source.parameters:
-            if parameter.kind is _POSITIONAL_ONLY:
-                where = f"resolver {source.tool_name!r}: parameter {parameter.name!r}"
-                raise TypeError(f"{where} is passed by name; move it behind the /")
+        source = ProviderSource(function, _name(function), context_type, noun="resolver")
         forms: list[Any] = []
         for part in members(source.return_annotation) or (source.return_annotation,):
             if get_origin(part) is Elicit and not isinstance(get_args(part)[0], TypeVar):
@@ -185,18 +178,7 @@ class _Plan(NamedTuple):
                 forms.append(get_args(part)[0])
             elif part is ElicitURL:
                 forms.append(type(None))
-        arguments = {parameter.name: parameter.default is parameter.empty for parameter in source.parameters}
-        return cls(source.context_parameter, dict(source.provided), arguments, forms)
-
-
-class _ResolverSource(Source):
-    """The signature of a resolver; what it wants is checked together with the function that wants the resolver."""
-
-    def __init__(self, function: Callable[..., Any], name: str, context_type: type | None) -> None:
-        super().__init__(function, name, context_type, given=True, noun="resolver")
-
-    def _check_provided(self) -> None:
-        pass
+        return cls(source.context_parameter, dict(source.provided), source.arguments, forms)
 
 
 def takes_outcome(annotation: Any) -> bool:

@@ -7,16 +7,14 @@ Spec 2026-07-28: server/resources.
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
-from ..calls import is_async
 from ..errors import InternalError, InvalidParams, MCPError, ResourceNotFoundError
-from ..protocol.jsonrpc import Segments
+from ..protocol.jsonrpc import DECODE_FAULTS, Segments
 from ..protocol.meta import RetryParams
 from ..protocol.uri_template import NO_URI, InvalidUriTemplate, UriTemplate, Values, Variable
 from ..schema.faults import listing
@@ -27,17 +25,25 @@ from .calling import Callee, Home, InputRequired
 from .context import Context, Exchange
 from .failures import protocol_error
 from .lists import CacheHint
-from .nodes import ArrayNode, Node, UnionNode, admits_string
-from .registration import ToolOptions, check_entry, check_limit, checked_icons, described, unfinished
+from .nodes import ArrayNode, Node, admits_string, alternatives
+from .registration import (
+    ToolOptions,
+    check_entry,
+    check_limit,
+    checked_icons,
+    described,
+    name_of,
+    refuse_generator,
+    unfinished,
+)
 from .resource_contents import ContentsEncoder
 from .resource_files import StoredFile
 from .resource_security import DEFAULT_RESOURCE_SECURITY, ResourceSecurity
 from .signature import InvalidArguments, Signature
-from .texts import offered, text_reader
+from .texts import argument_reader, offered, text_reader
 
 __all__ = ["ReadResourceParams", "Resource", "ResourceSpec", "Variables", "make_resource"]
 
-_FAULTS = (msgspec.DecodeError, RecursionError)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _MIME_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+\-]+/[A-Za-z0-9!#$&^_.+\-]+( *; *[A-Za-z0-9!#$&^_.+\-]+=[ -~]+)*")
 
@@ -68,13 +74,12 @@ class Variables:
         TypeError: variables and parameters do not match; the text says what to write.
     """
 
-    def __init__(self, template: UriTemplate, signature: Signature, *, echo_values: bool) -> None:
+    def __init__(self, template: UriTemplate, signature: Signature) -> None:
         self._signature = signature
-        self._echo_values = echo_values
         properties = {entry.wire_name: entry for entry in signature.properties}
         _check_match(template, {name: (entry.node, entry.required) for name, entry in properties.items()})
         self.offered = {name: offered(properties[name].node) for name in template.variable_names}
-        self._readers = {name: (text_reader(entry.node), entry.required) for name, entry in properties.items()}
+        self._readers = {name: argument_reader(entry) for name, entry in properties.items()}
         self._item_readers = {name: _item_reader(entry.node) for name, entry in properties.items()}
 
     def bind(self, values: Values) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -84,25 +89,19 @@ class Variables:
             InvalidArguments: a value does not fit its parameter.
         """
         read = {name: self._read(name, value) for name, value in values.items()}
-        data = msgspec.json.encode({name: value for name, value in read.items() if value is not msgspec.UNSET})
-        try:
-            arguments = self._signature.decode(data)
-        except _FAULTS:
-            arguments = self._signature.recover(data)
-        return self._signature.bind(arguments)
+        given = {name: value for name, value in read.items() if value is not msgspec.UNSET}
+        return self._signature.read(msgspec.json.encode(given))
 
     def explain(self, refusal: InvalidArguments) -> str:
         """Return one line about values that did not fit."""
-        return listing(refusal.faults, echo_values=self._echo_values).replace("\n", "; ")
+        return listing(refusal.faults, echo_values=self._signature.echo_values).replace("\n", "; ")
 
     def _read(self, name: str, value: str | list[str]) -> Any:
         if isinstance(value, list):
             read = self._item_readers[name]
             return value if read is None else [read(item) for item in value]
-        reader, required = self._readers[name]
-        if reader is None:
-            return value
-        return msgspec.UNSET if not value and not required and "" not in self.offered[name] else reader(value)
+        reader = self._readers[name]
+        return value if reader is None else reader(value)
 
 
 def _check_match(template: UriTemplate, parameters: dict[str, tuple[Node, bool]]) -> None:
@@ -134,8 +133,7 @@ def _as_parameter(variable: Variable) -> str:
 
 
 def _array(node: Node) -> ArrayNode | None:
-    parts = node.members if isinstance(node, UnionNode) else (node,)
-    return next((part for part in parts if isinstance(part, ArrayNode)), None)
+    return next((part for part in alternatives(node) if isinstance(part, ArrayNode)), None)
 
 
 def _item_reader(node: Node) -> Callable[[str], Any] | None:
@@ -153,7 +151,7 @@ def _item_reader(node: Node) -> Callable[[str], Any] | None:
         value = reader(text)
         try:
             return msgspec.json.decode(value) if value is text else value
-        except _FAULTS:
+        except DECODE_FAULTS:
             return text
 
     return read
@@ -324,12 +322,11 @@ def make_resource(
         raise TypeError(unfinished(function, "resource"))
     if not callable(function):
         raise TypeError(f"{subject}: a resource is a function, not {function!r}")
-    if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
-        raise TypeError(f"{subject} is a generator; return a value, or a list of what it would yield")
+    refuse_generator(subject, function)
     if template is not None and spec.size is not None:
         raise TypeError(f"{subject}: a template has no size; each of its resources has one of its own")
     description, texts = described(function, uri, spec.description, "resource")
-    signature = Signature.of(
+    signature = Signature(
         function,
         tool_name=uri,
         echo_values=options.echo_values,
@@ -338,7 +335,7 @@ def make_resource(
         noun="resource",
         untyped=str,
     )
-    variables = Variables(template or UriTemplate.parse(uri), signature, echo_values=options.echo_values)
+    variables = Variables(template or UriTemplate.parse(uri), signature)
     members: dict[str, Any] = {
         "name": _checked_name(function, spec.name, subject),
         "title": spec.title,
@@ -354,7 +351,7 @@ def make_resource(
         else TemplateEntry(uri_template=uri, **members)
     )
     check_entry(entry, "resource")
-    in_thread = not is_async(function) and spec.thread is not False
+    in_thread = spec.thread is not False
     callee = Callee(
         function, signature, home, method="resources/read", name=uri, timeout=spec.timeout, in_thread=in_thread
     )
@@ -389,10 +386,7 @@ def parsed_uri(uri: object) -> UriTemplate | None:
 
 def _checked_name(function: Callable[..., Any], name: str | None, subject: str) -> str:
     if name is None:
-        target: Any = function
-        while hasattr(target, "func") and not hasattr(target, "__name__"):
-            target = target.func  # functools.partial
-        name = getattr(target, "__name__", None) or type(target).__name__
+        name = name_of(function)
         if name == "<lambda>":
             raise ValueError(f"{subject}: a lambda needs name=")
     if not isinstance(name, str) or not name:

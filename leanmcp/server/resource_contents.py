@@ -16,7 +16,6 @@ Spec 2026-07-28: server/resources, "Reading Resources" and "Error Handling"; ser
 
 from __future__ import annotations
 
-import binascii
 import os
 from typing import Any
 
@@ -25,10 +24,9 @@ import orjson
 
 from ..errors import ResourceError
 from ..protocol.jsonrpc import RESPONSE_START, RequestId, Segments, encode_id
-from ..protocol.meta import SERVER_INFO
 from ..types import BlobResourceContents, ReadResourceResult, TextResourceContents
-from .content import Audio, File, Image
-from .encoding import ResultError, check_base64, encode_json, own_members, unencodable
+from .content import Audio, File, Image, encode_base64
+from .encoding import ResultError, check_base64, encode_json, own_members, server_member, unencodable
 from .lists import CacheHint
 from .resource_files import StoredFile, read_file, stored
 from .threads import ThreadPool
@@ -56,7 +54,7 @@ class ContentsEncoder:
     def __init__(self, mime_type: str | None, hint: CacheHint, server_info: bytes, max_size: int | None) -> None:
         self._mime_type = mime_type
         self._hint = hint
-        self._info = b'"%s":%s}}}' % (SERVER_INFO.encode(), server_info)
+        self._info = server_member(server_info) + b"}}}"
         self._max_size = max_size
 
     async def encode(
@@ -102,7 +100,7 @@ class ContentsEncoder:
         if isinstance(value, bytes | bytearray | memoryview):
             self._check_size(len(value))
             start = _start(uri, self._mime_type or "application/octet-stream")
-            return [start + b',"blob":"', binascii.b2a_base64(value, newline=False), b'"}']
+            return [start + b',"blob":"', encode_base64(value), b'"}']
         if isinstance(value, TextResourceContents | BlobResourceContents):
             return self._whole(value)
         if isinstance(value, Image | Audio | File):

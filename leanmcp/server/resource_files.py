@@ -7,7 +7,6 @@ Spec 2026-07-28: server/resources, "Security Considerations" 3 and 5.
 
 from __future__ import annotations
 
-import binascii
 import codecs
 import contextlib
 import os
@@ -22,7 +21,7 @@ import orjson
 from ..errors import ResourceError, ResourceNotFoundError
 from ..protocol.jsonrpc import Segments
 from ..protocol.pieces import Lazy
-from .content import guess_type, is_text_type
+from .content import encode_base64, guess_type, is_text_type
 from .threads import ThreadPool
 
 __all__ = ["StoredFile", "read_file"]
@@ -111,10 +110,6 @@ def _lies_in(root: str, path: str, opened: os.stat_result) -> bool:
         return False
 
 
-def _never() -> None:
-    pass
-
-
 async def read_file(
     file: StoredFile, threads: ThreadPool, *, lazy: bool, max_size: int | None = None
 ) -> tuple[str, bytes, Segments]:
@@ -149,7 +144,7 @@ async def read_file(
         data = _read_all(opened) if opened.size else _read_on(opened, min(max_size or MAX_WHOLE, MAX_WHOLE))
         return _whole(data, may_be_text and (kind is not None or b"\0" not in data))
 
-    member, data = await threads.run(load, (), {}, _never)
+    member, data = await threads.run(load)
     return kind or ("text/plain" if member == b"text" else "application/octet-stream"), member, data
 
 
@@ -164,11 +159,7 @@ def _read_all(opened: _Open) -> bytes:
 
 
 def _read_on(opened: _Open, most: int) -> bytes:
-    """Return what a file holds that does not say how much it is.
-
-    Raises:
-        ResourceError: more than `most` bytes.
-    """
+    """Return what a file holds that does not say how much it is; ResourceError over `most` bytes."""
     data = bytearray()
     while piece := opened.read(len(data), PIECE):
         data += piece
@@ -184,11 +175,7 @@ def _whole(data: bytes, is_text: bool) -> tuple[bytes, Segments]:
             return b"text", [orjson.dumps(data.decode())]
         except UnicodeDecodeError:
             pass  # another encoding than its type promises: the bytes go as they are
-    return b"blob", [b'"', _encode_base64(data), b'"']
-
-
-def _encode_base64(data: bytes) -> bytes:
-    return binascii.b2a_base64(data, newline=False)
+    return b"blob", [b'"', encode_base64(data), b'"']
 
 
 def _escaped_length(opened: _Open, *, known: bool) -> int | None:
@@ -230,7 +217,7 @@ class _FilePieces(Lazy):
         return self._length
 
     async def read(self) -> bytes:
-        piece: bytes = await self._threads.run(self._next, (), {}, _never)
+        piece: bytes = await self._threads.run(self._next)
         self._sent += len(piece)
         if self._sent > self._length or (not piece and self._sent < self._length):
             raise OSError("the file has changed while it was sent")
@@ -273,7 +260,7 @@ class _Base64(_FilePieces):
         data = self._rest + data
         cut = len(data) if self._at >= self._file.size else len(data) - len(data) % 3
         self._rest = data[cut:]
-        return _encode_base64(data[:cut])
+        return encode_base64(data[:cut])
 
 
 class _Text(_FilePieces):

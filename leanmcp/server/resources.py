@@ -56,8 +56,8 @@ class Resources:
         changed = server.notify_resources_changed
         self.registry: Registry[Resource] = Registry("resource", changed, "another URI")
         self.templates: Registry[Resource] = Registry("resource template", changed, "another URI template")
-        self._pages = server.pages("resources/list", "resources", self.registry, _entry)
-        self._template_pages = server.pages("resources/templates/list", "resourceTemplates", self.templates, _entry)
+        self._pages = server.pages("resources/list", "resources", self.registry)
+        self._template_pages = server.pages("resources/templates/list", "resourceTemplates", self.templates)
         self._version = -1
         self._warned_of: set[str] = set()
         self._ordered: list[Resource] = []
@@ -200,7 +200,3 @@ def _near(uri: str, templates: Iterable[str]) -> str:
 
 
 Contents = TextResourceContents | BlobResourceContents
-
-
-def _entry(resource: Resource) -> Any:
-    return resource.entry

@@ -20,7 +20,6 @@ import orjson
 
 from ..logs import logger
 from ..protocol.jsonrpc import RESPONSE_START, RequestId, Segments, encode_id
-from ..protocol.meta import SERVER_INFO
 from ..types import (
     AudioContent,
     CallToolResult,
@@ -32,7 +31,7 @@ from ..types import (
 )
 from .calling import InputRequired
 from .content import Audio, File, Image
-from .encoding import ResultError, encode_block, encode_json, own_members, unencodable
+from .encoding import ResultError, encode_block, encode_json, own_members, server_member, unencodable
 
 BLOCKS = (TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource)
 MEDIA = (Image, Audio, File)
@@ -100,7 +99,7 @@ class ResultEncoder:
         self._may_hold_nan = may_hold_nan
         self._failure_text: str | None = None
         self._failure = b""
-        self._server = b'"%s":%s}' % (SERVER_INFO.encode(), server_info)
+        self._server = server_member(server_info) + b"}"
         self._info = _META + self._server
         self._end = (b"}" if wrap else b"") + _OK + self._info + b"}}"
         self._after_text = b'}],"structuredContent":' + (b'{"result":' if wrap else b"")

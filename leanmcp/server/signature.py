@@ -17,10 +17,22 @@ from msgspec import UNSET, Struct
 
 from ..constraints import CONTAINERS, FieldExtra, absent, fresh
 from ..logs import logger
+from ..protocol.jsonrpc import DECODE_FAULTS
 from . import classes, metadata
 from .derive import Deriver
-from .nodes import AnyNode, ChoiceNode, ForeignNode, Node, NullNode, ObjectNode, Property, RefNode, walk
-from .publish import Nullable, Options, publish, publish_arguments
+from .nodes import (
+    AnyNode,
+    ChoiceNode,
+    Node,
+    NullNode,
+    ObjectNode,
+    Property,
+    RefNode,
+    alternatives,
+    typed_decoder,
+    walk,
+)
+from .publish import DEFAULT_OPTIONS, Options, publish, publish_arguments
 from .source import Source
 
 if typing.TYPE_CHECKING:
@@ -75,19 +87,28 @@ class ArgumentPlan(typing.Protocol):
 class Signature:
     """What a tool's function takes.
 
+    Args:
+        function: read once.
+        schemas: how they are written.
+        descriptions: texts for parameters that have none of their own, such as those of the docstring.
+        noun, untyped: see `Source`.
+
     Attributes:
         input_schema: the published schema, an object at the root.
         decode: JSON bytes to the argument Struct; raises what msgspec raises.
+        echo_values: whether refusals repeat what was sent.
         positional: `function(*msgspec.structs.astuple(arguments))` is a right call.
         context_parameter: name of the parameter that gets the Context, None when there is none.
         provided: see `Source.provided`.
         return_annotation: resolved, `inspect.Signature.empty` when there is none.
         scope: names that were visible around the function, for `derive_output`.
+
+    Raises:
+        TypeError: a parameter cannot be an argument; the text names tool, parameter and the way out.
     """
 
     __slots__ = (
         "_coerce",
-        "_echo_values",
         "_names",
         "_noun",
         "_positional_only",
@@ -96,6 +117,7 @@ class Signature:
         "_typed",
         "context_parameter",
         "decode",
+        "echo_values",
         "input_schema",
         "positional",
         "provided",
@@ -103,60 +125,32 @@ class Signature:
         "scope",
     )
 
-    input_schema: dict[str, Any]
-    decode: Callable[[bytes | msgspec.Raw], Struct]
-    positional: bool
-    context_parameter: str | None
-    provided: Mapping[str, tuple[Provided, Any]]
-    return_annotation: Any
-    scope: dict[str, Any]
-    _root: RefNode
-    _typed: Callable[[bytes | msgspec.Raw], Struct]
-    _tool_name: str
-    _noun: str
-    _coerce: bool
-    _echo_values: bool
-    _positional_only: tuple[str, ...]
-    _names: tuple[str, ...]
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         function: Callable[..., Any],
         *,
         tool_name: str,
         extra_args: Literal["forbid", "ignore"] = "forbid",
         coerce: bool = True,
         echo_values: bool = True,
-        schema_titles: bool = True,
-        nullable: Nullable = "anyOf",
-        inline_schemas: bool = False,
+        schemas: Options = DEFAULT_OPTIONS,
         context_type: type | None = None,
         descriptions: Mapping[str, str] | None = None,
         noun: str = "tool",
         untyped: Any = inspect.Parameter.empty,
-    ) -> Signature:
-        """Read a callable once.
-
-        Args:
-            noun, untyped: see `Source`.
-            descriptions: texts for parameters that have none of their own, such as those of the docstring.
-
-        Raises:
-            TypeError: a parameter cannot be an argument; the text names tool, parameter and the way out.
-        """
+    ) -> None:
         source = Source(function, tool_name, context_type, noun=noun, untyped=untyped)
-        self = cls()
-        self._root = _argument_node(source, tool_name, noun, descriptions or {}, closed=extra_args == "forbid")
-        _check_defaults(f"{noun} {tool_name!r}", self._root, source.annotations)
+        self._root = _argument_node(source, descriptions or {}, closed=extra_args == "forbid")
+        _check_defaults(source.subject, self._root, source.annotations)
         if noun == "tool":
             _lint_names(tool_name, self._root)
-        self._typed = _decoder(self._root)
-        self.decode = self._typed if all(node.exact for node in walk(self._root)) else self._checked
-        options = Options(schema_titles=schema_titles, nullable=nullable, inline_schemas=inline_schemas)
+        self._typed: Callable[[bytes | msgspec.Raw], Struct] = typed_decoder(self._root)
+        self.decode: Callable[[bytes | msgspec.Raw], Struct] = self._typed
+        if not all(node.exact for node in walk(self._root)):
+            self.decode = self._checked
         root = self._root.target
-        self.input_schema = publish_arguments(tool_name, root.properties, closed=root.closed, options=options)
-        self._tool_name, self._noun, self._coerce, self._echo_values = tool_name, noun, coerce, echo_values
+        self.input_schema = publish_arguments(tool_name, root.properties, closed=root.closed, options=schemas)
+        self._tool_name, self._noun, self._coerce, self.echo_values = tool_name, noun, coerce, echo_values
         self.context_parameter, self.provided = source.context_parameter, source.provided
         self.return_annotation = source.return_annotation
         self.scope = source.scope
@@ -165,7 +159,18 @@ class Signature:
         self._names = tuple(name for name, kind in kinds.items() if kind is not KINDS.POSITIONAL_ONLY)
         unprovided = source.context_parameter is None and not source.provided
         self.positional = unprovided and KINDS.KEYWORD_ONLY not in kinds.values()
-        return self
+
+    def read(self, data: bytes) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return what `bind` returns, of arguments in JSON.
+
+        Raises:
+            InvalidArguments: every fault, in words.
+        """
+        try:
+            arguments = self.decode(data)
+        except DECODE_FAULTS:
+            arguments = self.recover(data)
+        return self.bind(arguments)
 
     def bind(self, arguments: Struct) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return positional and keyword arguments for any signature; the caller adds the context parameter by name."""
@@ -178,14 +183,18 @@ class Signature:
         Raises:
             InvalidArguments: every fault, in words.
         """
-        from ..schema.faults import phrase
         from .recover import recover
 
         found = recover(raw, self._root, self.decode, coerce=self._coerce)
         if isinstance(found, list):
-            text = phrase(self._tool_name, found, echo_values=self._echo_values, noun=self._noun)
-            raise InvalidArguments(text, found)
+            raise InvalidArguments(self.refusal(found), found)
         return found
+
+    def refusal(self, faults: list[Fault]) -> str:
+        """Return the whole text about arguments that are refused."""
+        from ..schema.faults import phrase
+
+        return phrase(self._tool_name, faults, echo_values=self.echo_values, noun=self._noun)
 
     @property
     def properties(self) -> list[Property]:
@@ -202,11 +211,9 @@ class Signature:
         return arguments
 
 
-def _argument_node(
-    source: Source, tool_name: str, noun: str, descriptions: Mapping[str, str], *, closed: bool
-) -> RefNode:
+def _argument_node(source: Source, descriptions: Mapping[str, str], *, closed: bool) -> RefNode:
     """Return the node of the Struct that holds a function's arguments."""
-    deriver = Deriver(tool_name, source.scope, noun=noun)
+    deriver = Deriver(source.tool_name, source.scope, noun=source.noun)
     properties: list[Property] = []
     fields: list[tuple[str, Any, Any]] = []
     for parameter in source.parameters:
@@ -216,9 +223,9 @@ def _argument_node(
             entry.node.notes = msgspec.structs.replace(entry.node.notes, description=text)
         properties.append(entry)
         fields.append((entry.name, entry.node.annotation, _struct_field(entry, settings)))
-    _check_names(f"{noun} {tool_name!r}", properties)
+    _check_names(source.subject, properties)
     arguments = msgspec.defstruct(
-        f"{tool_name}Arguments".replace(".", "_"),
+        f"{source.tool_name}Arguments".replace(".", "_"),
         fields,
         kw_only=True,
         forbid_unknown_fields=closed,
@@ -246,34 +253,21 @@ def derive_output(
     annotation: Any,
     *,
     tool_name: str,
-    schema_titles: bool = True,
-    nullable: Nullable = "anyOf",
-    inline_schemas: bool = False,
+    schemas: Options = DEFAULT_OPTIONS,
     scope: dict[str, Any] | None = None,
 ) -> Output:
     """Return node, schema and decoder of a return annotation.
 
     Args:
+        schemas: how they are written.
         scope: `Signature.scope`, for classes that were made inside a function.
 
     Raises:
         TypeError: the type has no JSON form; the text names the tool and the type.
     """
     node = Deriver(tool_name, scope, output=True).derive(annotation, "return value")
-    options = Options(schema_titles=schema_titles, nullable=nullable, inline_schemas=inline_schemas, output=True)
-    return Output(node, publish(node, options), _decoder(node))
-
-
-def _decoder(root: Node) -> Callable[[bytes | msgspec.Raw], Any]:
-    """Compile the typed decoder, with the converters of foreign types."""
-    foreign = {node.annotation: node.convert for node in walk(root) if isinstance(node, ForeignNode)}
-
-    def convert(kind: type, value: Any) -> Any:
-        return foreign[kind](value)
-
-    decoder: Any = msgspec.json.Decoder(root.annotation, dec_hook=convert if foreign else None)
-    decode: Callable[[bytes | msgspec.Raw], Any] = decoder.decode
-    return decode
+    schema = publish(node, msgspec.structs.replace(schemas, output=True))
+    return Output(node, schema, typed_decoder(node))
 
 
 def _property(source: Source, deriver: Deriver, parameter: inspect.Parameter) -> tuple[Property, FieldExtra]:
@@ -292,7 +286,7 @@ def _property(source: Source, deriver: Deriver, parameter: inspect.Parameter) ->
         is_ours = not metadata.is_field_info(mark)  # pydantic lets the signature win
         if is_ours and not absent(inner.default) and not absent(settings.default) and inner.default != settings.default:
             raise TypeError(
-                f"{source.noun} {source.tool_name!r}: parameter {parameter.name!r} has two defaults, "
+                f"{source.subject}: parameter {parameter.name!r} has two defaults, "
                 f"{settings.default!r} and {inner.default!r}; keep one of them"
             )
         settings.alias = settings.alias or inner.alias
@@ -350,7 +344,7 @@ def _is_plain(entry: Property) -> bool:
     """Return whether a default fits at first sight: None where null does, or a value of a type without bounds."""
     node, default = entry.node, entry.default
     if default is None:
-        return any(isinstance(part, NullNode | AnyNode) for part in getattr(node, "members", (node,)))
+        return any(isinstance(part, NullNode | AnyNode) for part in alternatives(node))
     kind = _KINDS_OF_VALUES.get(type(default))
     return getattr(node, "kind", None) == kind is not None and not node.limits.given()  # type: ignore[attr-defined]
 

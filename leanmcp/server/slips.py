@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import typing
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, get_args, get_origin
 
@@ -16,7 +16,16 @@ from ..constraints import members
 from ..frames import owner_of
 from ..logs import logger
 
-__all__ = ["RESULTS", "foreign", "instead_of", "type_of_value", "unresolved", "warn_of_output"]
+__all__ = [
+    "RESULTS",
+    "foreign",
+    "instead_of",
+    "instead_of_literal",
+    "type_of_value",
+    "unresolved",
+    "warn_beside",
+    "warn_of_output",
+]
 
 OFFICIAL = ("mcp", "mcp_types", "fastmcp")
 """Packages whose classes look like ours."""
@@ -24,6 +33,17 @@ TOP = ("Audio", "Context", "File", "Image")
 """Classes that stand in `leanmcp`; the others stand in `leanmcp.types`."""
 RESULTS = (*TOP, "AudioContent", "CallToolResult", "EmbeddedResource", "ImageContent", "ResourceLink", "TextContent")
 """Classes that are no data where a function returns them."""
+_MADE = "it is the base of classes; write one with your fields, class Name({}), and name that"
+_NOT_SENT = "clients send no files; take a path or an address, as str"
+_SHAPES = {
+    **dict.fromkeys(("AsyncIterator", "AsyncIterable", "Generator", "Iterator"), "write list[...] of what it gives"),
+    **{name: _MADE.format(name) for name in ("NamedTuple", "TypedDict", "Protocol", "Struct", "Model")},
+    **dict.fromkeys(("Audio", "File", "Image"), _NOT_SENT),
+    "MCPServer": "use the server that the module made; what belongs to the request is in ctx: Context",
+    "Optional": "write the type inside, Optional[int], or int | None",
+    "Union": "write the types inside, Union[int, str], or int | str",
+}
+"""Types that are none by themselves, by name: what to write instead."""
 _HAS_NO_JSON = "it has no JSON form that can be decoded"
 _ONLY_ENCODED = (bytearray, memoryview, typing.LiteralString, typing.Never, typing.NoReturn)
 """Types that make no argument, but of which results are sent, or never come."""
@@ -34,6 +54,11 @@ _FUTURE_ANNOTATIONS = 0x1000000  # flag of a code object: every annotation is ke
 def instead_of(annotation: Any) -> str | None:
     """Return what to write in place of an annotation that has no JSON form."""
     name = getattr(annotation, "__name__", None)
+    shape = _SHAPES.get(str(getattr(annotation, "_name", None) or name))
+    if shape is not None and not _is_authors(str(getattr(annotation, "__module__", ""))):
+        return shape
+    if annotation is ...:
+        return "write tuple[int, ...] for a tuple of any length"
     if isinstance(annotation, FunctionType | BuiltinFunctionType):
         if annotation is any:
             return "any is a function; write typing.Any"
@@ -53,6 +78,16 @@ def instead_of(annotation: Any) -> str | None:
     return None
 
 
+def instead_of_literal(values: tuple[Any, ...]) -> str:
+    """Return what to write in place of a Literal that holds what is no constant, or nothing."""
+    first = next((value for value in values if not isinstance(value, str | int | None)), None)
+    if isinstance(first, type):
+        return f"write {first.__name__} for any value of it, Literal['a', 'b'] for some"
+    if isinstance(first, list | tuple | set):
+        return f"write the values themselves, Literal[{', '.join(map(repr, first))}]"
+    return "write Literal['a', 'b']" if first is None else "change the type or pass input_schema="
+
+
 def _is_authors(module: str) -> bool:
     file = getattr(sys.modules.get(module), "__file__", None)
     return module == "__main__" or (file is not None and owner_of(file) == "author")
@@ -63,6 +98,16 @@ def type_of_value(value: Any) -> str:
     if isinstance(value, tuple) and value and all(isinstance(part, type) for part in value):
         return f"write tuple[{', '.join(part.__qualname__ for part in value)}]"
     return "write a type such as list[int]"
+
+
+def warn_beside(mark: Any, refusal: Callable[[str, str], TypeError]) -> None:
+    """Tell the author of a value beside a type that nobody reads it, and what to write instead."""
+    instead = "a description is a text, a bound is Field(ge=...)"
+    if isinstance(mark, range) and mark:
+        instead = "write Field(ge={}, le={})".format(*sorted((mark[0], mark[-1])))
+    elif isinstance(mark, list | tuple | set | frozenset) and mark:
+        instead = f"for these values only, write Literal[{', '.join(map(repr, mark))}]"
+    logger.warning("%s [LM143]", refusal(f"the {type(mark).__name__} beside it says nothing here", instead))
 
 
 def warn_of_output(fault: str, annotation: Any) -> None:
@@ -91,6 +136,13 @@ def unresolved(annotation: object, error: Exception, code: Any) -> str:
     if isinstance(error, NameError) and is_text:
         given = text.partition(" ")[0].strip("'\"")
         instead = f'for fixed texts write Literal["{given}", ...], for a type import the name where the function is'
+    first = getattr(annotation, "__origin__", None)
+    kinds = [mark for mark in getattr(annotation, "__metadata__", ()) if isinstance(mark, type)]
+    if isinstance(first, typing.ForwardRef) and kinds:
+        instead = f"the type stands first, Annotated[{kinds[0].__name__}, {first.__forward_arg__!r}]"
+    elif isinstance(error, SyntaxError | TypeError) or "__module__" in str(error):
+        is_turned = "Annotated[" in text and not isinstance(error, TypeError)
+        instead = "the type stands first in Annotated[type, ...]" if is_turned else "correct how the type is written"
     return f"has type {annotation!r}, which cannot be resolved: {error}; {instead}"
 
 

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, get_origin
 
-from ..constraints import members
-from . import classes, metadata
+from ..constraints import evaluate, members
+from . import metadata
 
 if TYPE_CHECKING:
     from .calling import Provided
@@ -32,6 +32,7 @@ class Source:
         untyped: the type of parameters without annotation; default: they are refused.
 
     Attributes:
+        subject: what it makes and its name, for error texts.
         parameters: those that are arguments, in order.
         annotations: resolved, by parameter name.
         context_parameter: the one that is annotated with `context_type`.
@@ -52,7 +53,7 @@ class Source:
         untyped: Any = inspect.Parameter.empty,
     ) -> None:
         self.tool_name, self.noun = tool_name, noun
-        self._subject = f"{noun} {tool_name!r}"
+        self.subject = f"{noun} {tool_name!r}"
         self._by_hand = ", or pass input_schema=" if noun == "tool" else ""
         self._untyped = Any if given else untyped
         self.context_type = context_type
@@ -61,17 +62,17 @@ class Source:
         self.provided: Mapping[str, tuple[Provided, Any]] = self._provided
         self.given, self.takes_rest = given, False
         if isinstance(function, classmethod | staticmethod) or not callable(function):
-            raise TypeError(f"{self._subject}: {function!r} is no function; register it from the finished class")
+            raise TypeError(f"{self.subject}: {function!r} is no function; register it from the finished class")
         plain = _plain_function(function)
         self.module = _globals(plain)
         self.scope = _scope(plain)
         self._code = getattr(plain, "__code__", None)
         if inspect.ismethod(function):
-            _check_self(self._subject, function.__func__)
+            _check_self(self.subject, function.__func__)
         try:
             signature = inspect.signature(function)
         except ValueError as error:
-            raise TypeError(f"{self._subject}: {error}; write a function around it") from None
+            raise TypeError(f"{self.subject}: {error}; write a function around it") from None
         self.annotations: dict[str, Any] = {}
         kinds = {parameter.kind for parameter in signature.parameters.values()}
         self._is_wrapper = {KINDS.VAR_POSITIONAL, KINDS.VAR_KEYWORD} <= kinds
@@ -87,7 +88,7 @@ class Source:
         """Let the markers of provided parameters see, at registration, whether they can do their work."""
         for name, (marker, kind) in self.provided.items():
             if hasattr(marker, "check_kind"):
-                marker.check_kind(self._subject, name, kind)
+                marker.check_kind(self.subject, name, kind)
             if hasattr(marker, "check"):
                 marker.check(self)
 
@@ -98,30 +99,19 @@ class Source:
         hints = [(f"parameter {name!r}", kind, ("Context",)) for name, kind in self.annotations.items()]
         for where, kind, names in (*hints, ("return value", self.return_annotation, RESULTS)):
             if (fault := foreign(kind, names)) is not None:
-                raise TypeError(f"{self._subject}: {where} has type {fault}")
+                raise TypeError(f"{self.subject}: {where} has type {fault}")
 
     def _is_argument(self, parameter: inspect.Parameter) -> bool:
         """Check a parameter, resolve its annotation, and keep the context parameter aside."""
         name = parameter.name
-        where = f"{self._subject}: parameter {name!r}"
+        where = f"{self.subject}: parameter {name!r}"
         if self.given and parameter.kind is KINDS.VAR_KEYWORD:
             self.takes_rest = True
             return False
         if parameter.kind in (KINDS.VAR_POSITIONAL, KINDS.VAR_KEYWORD):
-            stars = "*" if parameter.kind is KINDS.VAR_POSITIONAL else "**"
-            instead = self._by_hand.replace(",", "")
-            if self._is_wrapper:
-                instead += "; if this is the inner function of a decorator, put @functools.wraps(function) above it"
-            raise TypeError(f"{where}: a {self.noun} cannot take {stars}{name}; name each argument{instead}")
-        if parameter.annotation is inspect.Parameter.empty:
-            if name in ("self", "cls"):
-                instead = f"register the bound one, as in add_{self.noun}(obj.method)"
-                raise TypeError(f"{where}: an unbound method has no {name}; {instead}")
-            wanted = name == "ctx" or (name == "context" and self._untyped is inspect.Parameter.empty)
-            if wanted and self.context_type is not None and not self.given:
-                raise TypeError(f"{where} has no type; annotate it, as in {name}: Context, from leanmcp import Context")
-            if self._untyped is inspect.Parameter.empty and not hasattr(type(parameter.default), "provide"):
-                raise TypeError(f"{where} has no type; annotate it, as in {name}: str{self._by_hand}")
+            raise self._starred(where, parameter)
+        if parameter.annotation is KINDS.empty:
+            self._check_untyped(where, parameter)
             annotation = self._untyped
         else:
             annotation = self._resolve(f"parameter {name!r}", parameter.annotation)
@@ -143,6 +133,25 @@ class Source:
         self.context_parameter = name
         return False
 
+    def _starred(self, where: str, parameter: inspect.Parameter) -> TypeError:
+        stars = "*" if parameter.kind is KINDS.VAR_POSITIONAL else "**"
+        instead = self._by_hand.replace(",", "")
+        if self._is_wrapper:
+            instead += "; if this is the inner function of a decorator, put @functools.wraps(function) above it"
+        return TypeError(f"{where}: a {self.noun} cannot take {stars}{parameter.name}; name each argument{instead}")
+
+    def _check_untyped(self, where: str, parameter: inspect.Parameter) -> None:
+        """Refuse a parameter without annotation, where its type is not known all the same."""
+        name = parameter.name
+        if name in ("self", "cls"):
+            instead = f"register the bound one, as in add_{self.noun}(obj.method)"
+            raise TypeError(f"{where}: an unbound method has no {name}; {instead}")
+        wanted = name == "ctx" or (name == "context" and self._untyped is KINDS.empty)
+        if wanted and self.context_type is not None and not self.given:
+            raise TypeError(f"{where} has no type; annotate it, as in {name}: Context, from leanmcp import Context")
+        if self._untyped is KINDS.empty and not hasattr(type(parameter.default), "provide"):
+            raise TypeError(f"{where} has no type; annotate it, as in {name}: str{self._by_hand}")
+
     def _check_marks(self, where: str, parameter: inspect.Parameter, annotation: Any) -> None:
         """Refuse a marker that has no effect where it stands: clients would choose what the server is to give."""
         if not any(map(metadata.is_marker, (annotation, parameter.default))) and get_origin(annotation) is None:
@@ -155,11 +164,11 @@ class Source:
 
     def _resolve(self, where: str, annotation: Any) -> Any:
         try:
-            return classes.evaluate(annotation, {**self.module, **self.scope}, {})
+            return evaluate(annotation, {**self.module, **self.scope}, {})
         except (NameError, AttributeError, SyntaxError, TypeError) as error:
             from .slips import unresolved  # of mistakes only
 
-            raise TypeError(f"{self._subject}: {where} {unresolved(annotation, error, self._code)}") from None
+            raise TypeError(f"{self.subject}: {where} {unresolved(annotation, error, self._code)}") from None
 
     def _is_context(self, annotation: Any) -> bool:
         if self.context_type is None:

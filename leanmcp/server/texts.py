@@ -25,18 +25,15 @@ from .nodes import (
     MapNode,
     Node,
     NumberNode,
+    Property,
     RefNode,
     TextNode,
-    UnionNode,
+    alternatives,
 )
 
-__all__ = ["is_structured", "offered", "text_reader"]
+__all__ = ["argument_reader", "is_structured", "offered", "text_reader"]
 
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-
-
-def _members(node: Node) -> tuple[Node, ...]:
-    return node.members if isinstance(node, UnionNode) else (node,)
 
 
 def _takes_text(node: Node) -> bool:
@@ -54,7 +51,7 @@ def _spelled(value: object) -> str:
 def offered(node: Node) -> tuple[str, ...]:
     """Return the texts that a parameter's type names one by one, in the order of its declaration."""
     found: list[str] = []
-    for part in _members(node):
+    for part in alternatives(node):
         if isinstance(part, BoolNode):
             found += ["true", "false"]
         elif isinstance(part, ChoiceNode):
@@ -64,7 +61,7 @@ def offered(node: Node) -> tuple[str, ...]:
 
 def text_reader(node: Node) -> Callable[[str], Any] | None:
     """Return what turns a text into the JSON value that it stands for, None where the text is the value."""
-    parts = _members(node)
+    parts = alternatives(node)
     if any(map(_takes_text, parts)):
         return None
     choices = [value for part in parts if isinstance(part, ChoiceNode) for value in part.values]
@@ -74,6 +71,17 @@ def text_reader(node: Node) -> Callable[[str], Any] | None:
     return lambda text: spelled[text] if text in spelled else words.get(text.strip().lower(), text)
 
 
+def argument_reader(entry: Property) -> Callable[[str], Any] | None:
+    """Return `text_reader` of an argument, which gives UNSET for an empty text that stands for nothing.
+
+    As forms mean it: what has a default is left out then.
+    """
+    reader = text_reader(entry.node)
+    if reader is None or entry.required or "" in offered(entry.node):
+        return reader
+    return lambda text: reader(text) if text else msgspec.UNSET
+
+
 def is_structured(node: Node) -> bool:
     """Return whether a value is an array or an object, which a text has to write in JSON."""
-    return any(isinstance(part, ArrayNode | MapNode | RefNode) for part in _members(node))
+    return any(isinstance(part, ArrayNode | MapNode | RefNode) for part in alternatives(node))

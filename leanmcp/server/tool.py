@@ -74,7 +74,7 @@ class Tool:
         *,
         timeout: float | None = None,
         max_concurrency: int | None = None,
-        in_thread: bool = False,
+        in_thread: bool = True,
     ) -> None:
         self.entry = entry
         self.name = entry.name
@@ -198,11 +198,7 @@ def _any_json(raw: msgspec.Raw) -> Any:
 
 
 def _object(raw: msgspec.Raw) -> bytes:
-    """Return the bytes of an arguments object; null stands for none.
-
-    Raises:
-        InvalidParams: the arguments are no object (policy P10).
-    """
+    """Return the bytes of an arguments object, null for none; InvalidParams for anything else (policy P10)."""
     data = bytes(raw)
     if data == b"null":
         return b"{}"

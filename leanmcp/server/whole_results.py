@@ -13,9 +13,8 @@ import msgspec
 
 from .. import types
 from ..protocol.jsonrpc import RESPONSE_START, RequestId, Segments, encode_id
-from ..protocol.meta import SERVER_INFO
 from ..types import CallToolResult, InputRequiredResult
-from .encoding import encode_json, own_members
+from .encoding import encode_json, own_members, server_member
 from .lists import CACHEABLE, DEFAULT_HINT
 from .results import ResultEncoder
 
@@ -59,16 +58,12 @@ def encode_result(value: object, method: str, request_id: RequestId, server_info
         raise TypeError(f"{method}: `_meta` of a result is an object, and {type(meta).__name__} is none")
     data, own = encode_json(members), own_members(dict(meta))
     _check(data, method, result_type)
-    end = b',"_meta":{%s"%s":%s}}}' % (own, SERVER_INFO.encode(), server_info)
+    end = b',"_meta":{' + own + server_member(server_info) + b"}}}"
     return [RESPONSE_START, encode_id(request_id), b',"result":', data[:-1], end], result_type
 
 
 def _check(data: bytes, method: str, result_type: object) -> None:
-    """Refuse what is no result of a method of the specification.
-
-    Raises:
-        TypeError: a client could not read it.
-    """
+    """Refuse, with TypeError, what clients could not read as a result of a method of the specification."""
     shape = _SHAPES.get(method) if result_type == "complete" else None
     if shape is not None:
         try:

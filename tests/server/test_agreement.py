@@ -21,12 +21,13 @@ from leanmcp.fields import Field
 from leanmcp.schema.faults import phrase
 from leanmcp.server.derive import Deriver
 from leanmcp.server.explain import explain
+from leanmcp.server.publish import Options
 from leanmcp.server.signature import InvalidArguments, Signature
 from tests.support.typed_values import JSON, SMALL, TEXT, Point, typed
 
 
 def signature_of(annotation: Any) -> Signature:
-    return Signature.of(_taking(annotation), tool_name="tool")
+    return Signature(_taking(annotation), tool_name="tool")
 
 
 def _taking(annotation: Any) -> Callable[..., None]:
@@ -178,7 +179,7 @@ def test_what_msgspec_says_loosely_is_held_as_the_schema_says_it(
     annotation: Any, good: list[str], bad: list[str]
 ) -> None:
     """Ours: SCHEMA 5, the under-strict rows; a value that a set takes twice is not refused by a word of the schema."""
-    signature = Signature.of(_taking(annotation), tool_name="tool", coerce=False)
+    signature = Signature(_taking(annotation), tool_name="tool", coerce=False)
     validator = json_schema.compile(signature.input_schema)
     for text in [*good, *bad]:
         raw = b'{"value":' + text.encode() + b"}"
@@ -206,7 +207,8 @@ def test_every_published_schema_is_one_that_strict_vendors_take(
             for name, annotation in annotations.items()
         ]
     )
-    signature = Signature.of(tool, tool_name="tool", schema_titles=titles, inline_schemas=inline, nullable=nullable)
+    schemas = Options(schema_titles=titles, inline_schemas=inline, nullable=nullable)
+    signature = Signature(tool, tool_name="tool", schemas=schemas)
     schema = signature.input_schema
     Draft202012Validator.check_schema(schema)
     json_schema.compile(schema, profile="untrusted")

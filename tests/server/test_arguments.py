@@ -233,6 +233,6 @@ def test_constraints_beyond_msgspec_are_enforced_all_the_same() -> None:
 
 def test_raw_bytes_are_taken_as_they_come_out_of_the_envelope() -> None:
     """Ours: decode and recover take msgspec.Raw; the last of two equal names wins (P5)."""
-    signature = Signature.of(plain, tool_name="tool")
+    signature = Signature(plain, tool_name="tool")
     assert signature.decode(msgspec.Raw(b'{"n":1}')) == signature.recover(msgspec.Raw(b'{"n":"1"}'))
     assert signature.recover(msgspec.Raw(b'{"n":"x","n":1.0}')) == signature.decode(b'{"n":1}')

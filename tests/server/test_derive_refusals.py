@@ -34,7 +34,7 @@ class Mixed(enum.Enum):
         (Annotated[decimal.Decimal, pydantic.Field(max_digits=3)], "max_digits= of Field is not enforced"),
         (Annotated[list[int], Header("X")], "Header marks"),
         (dict[int | str, int], "string keys"),
-        (Iterator[int], "input_schema="),
+        (Iterator[int], "write list[...] of what it gives"),
         (type, "input_schema="),
         (pydantic.BaseModel, "input_schema="),
     ],

@@ -1,4 +1,4 @@
-"""Types that another package brings along join by a hook: schema, conversion, faults."""
+"""Types that another package brings along: schema, conversion, faults."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Celsius:
 
 
 @pytest.fixture
-def celsius() -> Iterator[None]:
+def celsius(monkeypatch: pytest.MonkeyPatch) -> None:
     def explain(value: Any) -> Iterator[tuple[tuple[str | int, ...], str, Any, str]]:
         if not isinstance(value, dict) or "degrees" not in value:
             yield ("degrees",), "Field required", msgspec.UNSET, ""
@@ -41,18 +41,16 @@ def celsius() -> Iterator[None]:
             return None
         return ForeignNode(annotation=Celsius, convert=convert, schema=schema, explain=explain, admits_string=False)
 
-    derive.foreign_kinds.append(hook)
-    yield
-    derive.foreign_kinds.remove(hook)
+    monkeypatch.setattr(derive, "foreign_node", hook)
 
 
 @pytest.mark.usefixtures("celsius")
-def test_a_foreign_kind_of_type_joins_by_a_hook() -> None:
+def test_a_foreign_kind_of_type_joins_with_its_definitions() -> None:
     """Ours: the seam for packages that build their own objects; their definitions never replace ours."""
 
     def tool(place: Point, value: Celsius, other: list[Celsius]) -> None: ...
 
-    signature = Signature.of(tool, tool_name="tool")
+    signature = Signature(tool, tool_name="tool")
     assert signature.input_schema["properties"]["value"] == {"$ref": "#/$defs/Point_2"}
     assert signature.input_schema["$defs"]["Point_2"] == {"type": "object"}
     arguments: Any = signature.decode(b'{"place":{"x":1},"value":{"degrees":3.5},"other":[{"degrees":1}]}')

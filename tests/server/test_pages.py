@@ -204,6 +204,10 @@ def test_a_walk_over_a_changing_list_shows_what_stayed_exactly_once(steps: list[
     class Entry(msgspec.Struct):
         name: str
 
+        @property
+        def entry(self) -> object:
+            return self
+
     registry: Registry[Entry] = Registry("entry", lambda: None)
     for number in range(6):
         registry.add(Entry(f"e{number}"))
@@ -212,7 +216,6 @@ def test_a_walk_over_a_changing_list_shows_what_stayed_exactly_once(steps: list[
         "tools/list",
         "tools",
         registry,
-        lambda entry: entry,
         page_size=2,
         hint=DEFAULT_HINT,
         server_name="x",

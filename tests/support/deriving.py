@@ -10,6 +10,7 @@ from typing import (
 )
 
 from leanmcp.fields import Field
+from leanmcp.server import publish
 from leanmcp.server.signature import Signature
 
 
@@ -30,8 +31,14 @@ class Pair(NamedTuple):
     right: str = "r"
 
 
+def with_schemas(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options of a signature, those about schemas in `schemas=`."""
+    written = {name: options.pop(name) for name in publish.Options.__struct_fields__ if name in options}
+    return {**options, "schemas": publish.Options(**written)}
+
+
 def of(annotation: Any, **options: Any) -> Signature:
     def tool(value: Any) -> None: ...
 
     tool.__annotations__["value"] = annotation
-    return Signature.of(tool, tool_name="tool", **options)
+    return Signature(tool, tool_name="tool", **with_schemas(options))

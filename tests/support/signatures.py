@@ -10,11 +10,12 @@ import msgspec
 import pytest
 
 from leanmcp.server.signature import InvalidArguments, Signature
+from tests.support.deriving import with_schemas
 
 
 def of(function: Callable[..., Any], **options: Any) -> Signature:
     """Return the signature of a function, as the tool `tool` unless `tool_name` says otherwise."""
-    return Signature.of(function, tool_name=options.pop("tool_name", "tool"), **options)
+    return Signature(function, tool_name=options.pop("tool_name", "tool"), **with_schemas(options))
 
 
 def call(signature: Signature, arguments: Any) -> Any:
