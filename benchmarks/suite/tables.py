@@ -139,7 +139,7 @@ def _quotients() -> Iterator[tuple[str, _Place, _Place]]:
 def ratios(report: Report) -> dict[str, str]:
     """Return how many times the CPU of leanmcp each other needs, and how leanmcp stands to itself and to the floors."""
     found: dict[str, str] = {}
-    for workload in ("echo", "nested", "list-5000"):
+    for workload in ("echo", "nested", "list-5000", "list-5000-paged"):
         for transport in ("http", "stdio"):
             ours = _median(report, "leanmcp", transport, workload, "cpu_us")
             for rival in RIVALS:
