@@ -1,9 +1,27 @@
-"""What holds for every test: no example of a property is held against a clock, for others may share the machine."""
+"""What holds for every test: no example of a property is held against a clock; and what tests of two folders share."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from leanmcp import Limits
+from leanmcp.protocol import jsonrpc
 
 # On top of what hypothesis chooses where CI is set.
 settings.register_profile("untimed", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Note every message that is decoded."""
+    messages: list[bytes] = []
+    decode = jsonrpc.decode
+
+    def noting(message: bytes, limits: Limits) -> jsonrpc.Envelope:
+        messages.append(message)
+        return decode(message, limits)
+
+    monkeypatch.setattr(jsonrpc, "decode", noting)
+    return messages

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leanmcp import Limits, MCPServer
-from leanmcp.protocol import jsonrpc
+from leanmcp import MCPServer
 from leanmcp.protocol.http11 import RequestReader
 from leanmcp.server.http_endpoint import HTTPEndpoint
 from leanmcp.server.line_endpoint import LineEndpoint
@@ -38,20 +37,6 @@ def make(**options: Any) -> MCPServer:
 def names(message: dict[str, Any]) -> list[str]:
     """Return the names on a page of tools."""
     return [tool["name"] for tool in message["result"]["tools"]]
-
-
-@pytest.fixture
-def decoded(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Note every message that is decoded."""
-    messages: list[bytes] = []
-    decode = jsonrpc.decode
-
-    def noting(message: bytes, limits: Limits) -> jsonrpc.Envelope:
-        messages.append(message)
-        return decode(message, limits)
-
-    monkeypatch.setattr(jsonrpc, "decode", noting)
-    return messages
 
 
 @pytest.mark.parametrize("method", LISTS)

@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leanmcp import Limits, MCPServer
-from leanmcp.protocol import jsonrpc
 from leanmcp.server.http_endpoint import HTTPEndpoint
 from leanmcp.transports.http_server import HTTPConnection, HTTPServer
 from tests.support.processes import DEADLINE, call, http, request
@@ -90,20 +89,6 @@ def talk(
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
         runner.run(main())
-
-
-@pytest.fixture
-def decoded(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Note every message that is decoded."""
-    messages: list[bytes] = []
-    decode = jsonrpc.decode
-
-    def noting(message: bytes, limits: Limits) -> jsonrpc.Envelope:
-        messages.append(message)
-        return decode(message, limits)
-
-    monkeypatch.setattr(jsonrpc, "decode", noting)
-    return messages
 
 
 @LOOPS
@@ -244,15 +229,21 @@ class Noting(asyncio.Transport):
         pass
 
 
+def repeating(transport: Noting, tools: int) -> HTTPConnection:
+    """Return a connection whose client has asked for one list some times."""
+    connection = HTTPConnection(HTTPServer(HTTPEndpoint(make(tools)), Limits()))
+    connection.connection_made(transport)
+    for number in range(11, 15):
+        connection.data_received(listing(number))
+    return connection
+
+
 def test_body_that_looks_like_the_request_is_a_body() -> None:
     """Ours: within a request, nothing is taken for another one."""
 
     async def main() -> None:
-        connection = HTTPConnection(HTTPServer(HTTPEndpoint(make(1)), Limits()))
         transport = Noting()
-        connection.connection_made(transport)
-        for number in range(11, 15):
-            connection.data_received(listing(number))
+        connection = repeating(transport, tools=1)
         inner = listing(15)
         transport.octets = b""
         connection.data_received(http(inner, mcp_method="tools/list").removesuffix(inner))
@@ -266,11 +257,8 @@ def test_id_of_another_length_needs_another_head() -> None:
     """Spec: RFC 9112 6.3; the body ends where the head says, and is no JSON then."""
 
     async def main() -> None:
-        connection = HTTPConnection(HTTPServer(HTTPEndpoint(make(1)), Limits()))
         transport = Noting()
-        connection.connection_made(transport)
-        for number in range(11, 15):
-            connection.data_received(listing(number))
+        connection = repeating(transport, tools=1)
         transport.octets = b""
         connection.data_received(listing(15).replace(b'"id":15', b'"id":155'))
         assert b'"code":-32700' in transport.octets
@@ -287,11 +275,8 @@ def test_nothing_goes_past_what_waits_or_into_what_closes(waiting: int, closing:
         with ours, theirs:
             ours.setblocking(False)
             theirs.setblocking(False)
-            connection = HTTPConnection(HTTPServer(HTTPEndpoint(make(300)), Limits()))
             transport = Noting(ours)
-            connection.connection_made(transport)
-            for number in range(11, 15):
-                connection.data_received(listing(number))
+            connection = repeating(transport, tools=300)
             assert theirs.recv(1 << 20).startswith(b"HTTP/1.1 200 OK")
             transport.octets, transport.waiting, transport.closing = b"", waiting, closing
             connection.data_received(listing(15))
