@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from leanmcp.explanations import PAGES, code_for
-from leanmcp.explanations.record import Page
+from leanmcp import explanations
+from leanmcp.explanations import PAGES, Page, code_for
 from tests.support.mistakes import FILE, FOREIGN, MOST_LINES, PRELUDE, codes_of, run_file, run_program, serve_file
 from tests.support.shell import leanmcp
 
@@ -75,3 +79,27 @@ def test_a_text_about_nothing_has_no_code() -> None:
 def test_titles_name_no_library() -> None:
     """Ours: goal U14; pages may name them where they help."""
     assert not [page.code for page in PAGES.values() if FOREIGN.search(page.title)]
+
+
+def test_no_page_is_left_out() -> None:
+    """Ours: a page that is written in another form than the others would not be found."""
+    text = Path(explanations.__file__).with_name("pages.md").read_text("utf-8")
+    assert re.findall(r"^##? *(LM\d*)", text, re.MULTILINE) == list(PAGES)
+
+
+def test_the_pages_are_read_out_of_a_zip_file(tmp_path: Path) -> None:
+    """Ours: programs are shipped as one file (zipapp)."""
+    package = Path(explanations.__file__).parent.parent
+    with zipfile.ZipFile(tmp_path / "leanmcp.zip", "w") as archive:
+        for file in package.rglob("*"):
+            if file.suffix in (".py", ".md"):
+                archive.write(file, file.relative_to(package.parent))
+    ran = subprocess.run(
+        [sys.executable, "-m", "leanmcp", "explain", "LM101"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "leanmcp.zip")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert ran.stdout.startswith("LM101: "), ran.stderr

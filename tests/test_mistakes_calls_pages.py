@@ -14,8 +14,7 @@ from typing import IO, Any
 import pytest
 
 from leanmcp import MCPServer
-from leanmcp.explanations import PAGES
-from leanmcp.explanations.record import Page
+from leanmcp.explanations import PAGES, Page
 from leanmcp.run import request as in_process
 from tests.support.mistakes import codes_of, run_program
 from tests.support.processes import DEADLINE, call, encode, request, run_stdio, stdio_server

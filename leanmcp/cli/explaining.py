@@ -19,7 +19,7 @@ from .options import Parser
 from .terminal import columns_of, faint, strong
 
 if TYPE_CHECKING:
-    from ..explanations.record import Page
+    from ..explanations import Page
 
 _CODE = re.compile(r"\bLM\d{3}\b", re.IGNORECASE)
 _RULE = re.compile(r"\bLC\d{3}\b", re.IGNORECASE)
@@ -76,7 +76,7 @@ def _rule(text: str) -> Page | None:
     if match is None or _CODE.search(text):
         return None
     from ..checking import RULES
-    from ..explanations.record import Page as Found
+    from ..explanations import Page as Found
 
     rule = next((rule for rule in RULES if rule.id == match[0].upper()), None)
     if rule is None:
