@@ -18,7 +18,7 @@ __all__ = ["Constraints", "FieldExtra", "annotate", "evaluate", "field_extra", "
 EXTRA_KEY = "leanmcp"
 NUMERIC = ("gt", "ge", "lt", "le", "multiple_of")
 LENGTHS = ("min_length", "max_length")
-ALL = (*NUMERIC, *LENGTHS, "pattern")
+ALL = (*NUMERIC, *LENGTHS, "pattern", "tz")
 _PAIR = 2
 _BOUNDS = (  # what is least, what is most, whether both may be the same
     ("ge", "le", True),
@@ -30,7 +30,11 @@ _BOUNDS = (  # what is least, what is most, whether both may be the same
 
 
 class Constraints(Struct, frozen=True, kw_only=True):
-    """What a value must obey besides its type; None is no constraint. `pattern` is the ECMA-262 text as published."""
+    """What a value must obey besides its type; None is no constraint. `pattern` is the ECMA-262 text as published.
+
+    Args:
+        tz: whether a time has a zone.
+    """
 
     gt: Any = None
     ge: Any = None
@@ -40,6 +44,7 @@ class Constraints(Struct, frozen=True, kw_only=True):
     min_length: int | None = None
     max_length: int | None = None
     pattern: str | None = None
+    tz: bool | None = None
 
     def given(self) -> dict[str, Any]:
         """Return the constraints that there are, by name."""
@@ -212,6 +217,8 @@ def fitting(annotation: Any) -> frozenset[str]:
         return frozenset(NUMERIC)
     if base is str:
         return frozenset((*LENGTHS, "pattern"))
+    if getattr(base, "__module__", "") == "datetime":
+        return frozenset(("tz",))
     if base in (bytes, list, set, frozenset, tuple, dict) or getattr(base, "__module__", "") == "collections.abc":
         return frozenset(LENGTHS)
     return frozenset()

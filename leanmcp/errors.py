@@ -122,7 +122,7 @@ class MalformedMeta(InvalidParams):
 
 
 class InternalError(_CodedError):
-    """Our own fault. The message is fixed text; the log holds the rest."""
+    """A fault of the server's own. The message is fixed text; the log holds the rest."""
 
     error_code = -32603
 

@@ -39,6 +39,11 @@ class Fault(Struct, frozen=True):
     value: Any = UNSET
     kind: str = ""
 
+    def below(self, above: str) -> Fault:
+        """Return the fault of a value as one of the value that holds it, there at `above`."""
+        dot = "." if above and self.path and self.path[0] != "[" else ""
+        return Fault(above + dot + self.path, self.message, self.value, self.kind)
+
 
 def path_text(parts: Iterable[str | int]) -> str:
     """Return `book.year` or `tags[1]`; a name that is no plain word stands in brackets and quotes."""

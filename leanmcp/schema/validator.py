@@ -41,6 +41,11 @@ class Validator:
         # Words are the interpreter's business.
         self._verdict: Callable[[Any], bool] = self._first if profile.max_generated else self._interpret
 
+    @property
+    def admits(self) -> frozenset[str]:
+        """The JSON types of the values that may fit."""
+        return self._root.admits
+
     def is_valid(self, value: Any) -> bool:
         """Tell whether a value fits; one that takes too many steps to tell does not."""
         try:

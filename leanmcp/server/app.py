@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from types import CodeType
+from types import CodeType, GenericAlias
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
 import msgspec
@@ -187,6 +187,7 @@ class MCPServer(FeatureMethods):
         self._surround(extensions, middleware)
 
     if not TYPE_CHECKING:  # type checkers know what there is
+        __class_getitem__ = classmethod(GenericAlias)  # MCPServer[AppState], as programs for the official SDK have it
 
         def __getattr__(self, name: str) -> Any:
             """Say what stands for a member that there is not; asked for those only."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
 
 from ..schema import faults as say
+from ..schema.values import equal
 from .nodes import (
     AnyNode,
     ArrayNode,
@@ -26,7 +26,7 @@ from .nodes import (
     UnionNode,
 )
 
-__all__ = ["KINDS", "branch", "is_integral", "is_number", "names", "same"]
+__all__ = ["KINDS", "branch", "is_integral", "is_number", "names"]
 
 KINDS = {
     "int": "integer",
@@ -58,13 +58,6 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
-def same(value: Any, allowed: Any) -> bool:
-    """Equality of JSON: 1.0 is 1, true is not."""
-    if isinstance(value, bool) or isinstance(allowed, bool):
-        return value is allowed
-    return bool(value == allowed)
-
-
 def branch(node: UnionNode, value: object) -> list[Node]:
     """Return the members of a union that the JSON type of the value, and its tag, leave in question."""
     fitting = [part for part in node.members if _fits(part, value)]
@@ -72,10 +65,12 @@ def branch(node: UnionNode, value: object) -> list[Node]:
         for part in fitting:
             if isinstance(part, RefNode) and part.target.tag_field is not None:
                 tag_field = part.target.tag_field
-                if tag_field in value and same(value[tag_field], part.target.tag):
+                if tag_field in value and equal(value[tag_field], part.target.tag):
                     return [part]
     if isinstance(value, list) and len(fitting) > 1 and value:
-        chosen: list[Node] = [part for part in fitting if isinstance(part, RefNode) and same(value[0], part.target.tag)]
+        chosen: list[Node] = [
+            part for part in fitting if isinstance(part, RefNode) and equal(value[0], part.target.tag)
+        ]
         return chosen or fitting
     return fitting
 

@@ -16,8 +16,19 @@ from msgspec import NODEFAULT, UNSET, Struct, field
 from ..constraints import absent, evaluate, field_extra
 from ..fields import Model
 
-__all__ = ["Shape", "def_name", "is_supported", "own_doc", "resolve", "shape"]
+__all__ = [
+    "Shape",
+    "bound_of",
+    "def_name",
+    "is_hashable",
+    "is_supported",
+    "own_doc",
+    "resolve",
+    "shape",
+    "with_defaults",
+]
 
+_HEAP_TYPE = 1 << 9  # flag of a class that was made in Python
 EMPTY_FACTORIES = (list, dict, set, frozenset, tuple)
 Refuse = Callable[..., TypeError]
 
@@ -47,13 +58,19 @@ def is_supported(cls: type) -> bool:
     """True for the kinds of classes that msgspec builds itself."""
     if hasattr(cls, "__pydantic_validator__"):
         return False
-    return (
-        (issubclass(cls, Struct) and cls not in (Struct, Model))
-        or _is_typeddict(cls)
-        or _is_namedtuple(cls)
-        or hasattr(cls, "__dataclass_fields__")
-        or hasattr(cls, "__attrs_attrs__")
-    )
+    if (issubclass(cls, Struct) and cls not in (Struct, Model)) or _is_typeddict(cls) or _is_namedtuple(cls):
+        return True
+    # msgspec would make a dict, a set or an exception without its inside, whose first use ends the process.
+    is_plain = all(base.__flags__ & _HEAP_TYPE for base in cls.__mro__[:-1])
+    return is_plain and (hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__"))
+
+
+def is_hashable(annotation: Any) -> bool:
+    """Return whether values of a type can stand in a set."""
+    cls = get_origin(annotation) or annotation
+    if isinstance(cls, type) and issubclass(cls, Struct):
+        return cls.__struct_config__.frozen
+    return cls.__hash__ is not None
 
 
 def _is_typeddict(cls: type) -> bool:
@@ -64,15 +81,16 @@ def _is_namedtuple(cls: type) -> bool:
     return issubclass(cls, tuple) and hasattr(cls, "_fields")
 
 
-def shape(annotation: Any, cls: type, scope: dict[str, Any], refuse: Refuse) -> Shape:
+def shape(annotation: Any, cls: type, scope: dict[str, Any], refuse: Refuse, *, output: bool) -> Shape:
     """Return what the class declares.
 
     Args:
         annotation: the class, or a generic alias of it.
         scope: local names, for classes that were made inside a function.
+        output: objects of it are returned, not taken.
 
     Raises:
-        TypeError: an annotation names something that does not exist.
+        TypeError: an annotation names something that does not exist, or msgspec would not make what the class makes.
     """
     hints = _Hints(annotation, cls, scope, refuse)
     if issubclass(cls, Struct):
@@ -86,9 +104,9 @@ def shape(annotation: Any, cls: type, scope: dict[str, Any], refuse: Refuse) -> 
         for name in getattr(cls, "_fields", ()):
             result.fields.append(_field(name, hints(name), name in defaults, defaults.get(name, UNSET)))
     elif hasattr(cls, "__dataclass_fields__"):
-        result.fields = list(_dataclass_fields(cls, hints, refuse))
+        result.fields = list(_dataclass_fields(cls, hints, refuse, output))
     else:
-        result.fields = list(_attrs_fields(cls, hints))
+        result.fields = list(_attrs_fields(cls, hints, refuse, output))
     return result
 
 
@@ -115,10 +133,17 @@ def _struct_shape(cls: type[Struct], hints: _Hints) -> Shape:
     return result
 
 
-def _dataclass_fields(cls: type, hints: _Hints, refuse: Refuse) -> Iterator[FieldShape]:
+def _check_init(cls: type, entry: Any, refuse: Refuse, output: bool) -> None:
+    """Refuse a field that is not the caller's to fill: msgspec would let the client do it."""
+    if not (entry.init or output):
+        raise refuse(cls, f"field {entry.name} has init=False, but clients could fill it", "take a class without it")
+
+
+def _dataclass_fields(cls: type, hints: _Hints, refuse: Refuse, output: bool) -> Iterator[FieldShape]:
     import dataclasses
 
     for entry in dataclasses.fields(cls):
+        _check_init(cls, entry, refuse, output)
         if field_extra(entry.default) is not None or type(entry.default).__name__ == "FieldInfo":
             raise refuse(
                 cls, f"field {entry.name} has Field as its default", "write Annotated[..., Field(...)] or use Model"
@@ -128,8 +153,13 @@ def _dataclass_fields(cls: type, hints: _Hints, refuse: Refuse) -> Iterator[Fiel
         yield _field(entry.name, hints(entry.name), optional, default)
 
 
-def _attrs_fields(cls: Any, hints: _Hints) -> Iterator[FieldShape]:
+def _attrs_fields(cls: Any, hints: _Hints, refuse: Refuse, output: bool) -> Iterator[FieldShape]:
     for entry in cls.__attrs_attrs__:
+        _check_init(cls, entry, refuse, output)
+        if entry.converter is not None and not output:
+            raise refuse(cls, f"the converter of field {entry.name} would not be run", "convert in the function")
+        if entry.name.startswith("_"):
+            raise refuse(cls, f"field {entry.name} would be left out of results for its _", "rename it")
         nothing = type(entry.default).__name__ == "_Nothing"
         factory = getattr(entry.default, "factory", None) if type(entry.default).__name__ == "Factory" else None
         default = UNSET if nothing else _published(UNSET if factory else entry.default, factory, UNSET)
@@ -222,6 +252,24 @@ def resolve(annotation: Any, scope: dict[str, Any], refuse: Refuse) -> Any:
         return evaluate(annotation, scope, {})
     except NameError as error:
         raise refuse(annotation, str(error), "define or import the name at run time") from None
+
+
+def bound_of(variable: Any) -> Any:
+    """Return what a type variable stands for where nobody says it; PEP 696 for defaults."""
+    if getattr(variable, "has_default", bool)():
+        return variable.__default__
+    if constraints := getattr(variable, "__constraints__", ()):
+        return typing.Union[constraints]  # noqa: UP007 - built at run time
+    bound = getattr(variable, "__bound__", None)
+    return Any if bound is None else bound
+
+
+def with_defaults(annotation: Any) -> Any:
+    """Return a generic class that was given no types with the defaults of its variables, where it has some."""
+    variables = getattr(annotation, "__parameters__", ()) if isinstance(annotation, type) else ()
+    if not any(getattr(variable, "has_default", bool)() for variable in variables):
+        return annotation
+    return annotation[tuple(map(bound_of, variables))]
 
 
 def own_doc(cls: type) -> str | None:

@@ -15,14 +15,14 @@ import sys
 import types
 import typing
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, UnsetType
 
-from ..constraints import Constraints, annotate, contradiction, exact_for, fitting, members, spread
+from ..constraints import Constraints, absent, annotate, contradiction, exact_for, fitting, members, spread
 from . import classes, metadata
 from .nodes import (
     AnyNode,
@@ -150,7 +150,7 @@ class Deriver:
         if hasattr(annotation, "__supertype__"):
             return self.node(annotation.__supertype__, limits)
         if isinstance(annotation, TypeVar):
-            return self.node(_bound_of(annotation), limits)
+            return self.node(classes.bound_of(annotation), limits)
         union = members(annotation)
         if union is not None:
             return self._union(annotation, union, limits)
@@ -186,7 +186,7 @@ class Deriver:
         if isinstance(base, type) and issubclass(base, enum.Enum):
             return self._enum(base)
         if isinstance(base, type) and classes.is_supported(base):
-            return self._object(annotation, base)
+            return self._object(classes.with_defaults(annotation), base)
         if isinstance(base, type) and issubclass(base, os.PathLike):
             return self._path(annotation, base)
         from .slips import instead_of  # of mistakes only
@@ -277,16 +277,15 @@ class Deriver:
                 raise TypeError(say.expected("string"))
             return kind(value)
 
-        def explain(value: Any) -> Iterator[tuple[tuple[str | int, ...], str, Any, str]]:
-            if not isinstance(value, str):
-                yield (), say.expected("string"), value, "type"
+        def explain(value: Any) -> list[say.Fault]:
+            return [] if isinstance(value, str) else [say.Fault("", say.expected("string"), value, "type")]
 
         return ForeignNode(
             annotation=annotation,
             convert=convert,
             schema=lambda: {"format": "path", "type": "string"},
             explain=explain,
-            admits_string=True,
+            admits_string=lambda: True,
         )
 
     # Containers --------------------------------------------------------------------------------------------------
@@ -294,7 +293,10 @@ class Deriver:
     def _array(self, base: Any, annotation: Any, limits: Constraints) -> Node:
         if len(given := get_args(annotation)) > 1:
             raise self.refusal(annotation, "a list has items of one type", "write list[A | B], or tuple[A, B]")
-        items = self.node((*given, Any)[0])
+        item = (*given, Any)[0]
+        items = self.node(item)
+        if base is not list and not (self.output or all(map(classes.is_hashable, members(item) or (item,)))):
+            raise self.refusal(annotation, "a set holds what has a hash", "take a list, or make the class frozen")
         concrete = self._bounded(_subscript(base, items.annotation), limits)
         return ArrayNode(items=items, limits=limits, annotation=concrete, unique=self.output and base is not list)
 
@@ -349,7 +351,7 @@ class Deriver:
             target = self.objects[annotation] = ObjectNode(name=classes.def_name(annotation), annotation=annotation)
             where, self._where = self._where, f"class {target.name} ({self._argument})"
             inside, self.inside = self.inside, True
-            shape = classes.shape(annotation, base, self.scope, self.refusal)
+            shape = classes.shape(annotation, base, self.scope, self.refusal, output=self.output)
             target.description = shape.description
             target.closed, target.positional = shape.closed, shape.positional
             target.tag_field, target.tag = shape.tag_field, shape.tag
@@ -373,10 +375,15 @@ class Deriver:
         node = self.node(entry.annotation)
         for mark in metadata.split(entry.annotation)[1]:
             settings = metadata.field_settings(mark)
-            if settings is not None and settings.alias not in (None, entry.wire_name):
+            if settings is None:
+                continue
+            if settings.alias not in (None, entry.wire_name):
                 raise self.refusal(
                     entry.annotation, "alias= has no effect there", "use a Model and make Field the default"
                 )
+            has_default = not absent(settings.default) or settings.default_factory is not None
+            if has_default and entry.required and not self.output:
+                raise self.refusal(entry.annotation, "default= has no effect there", "write it behind a = of its own")
         return node
 
     def _alias(self, annotation: Any, origin: Any, limits: Constraints) -> Node:
@@ -384,7 +391,7 @@ class Deriver:
             raise self.refusal(annotation, "a type alias that refers to itself cannot be decoded", "use a class")
         self._aliases.append(annotation)
         alias = origin if type(origin).__name__ == "TypeAliasType" else annotation
-        value = alias.__value__
+        value = classes.resolve(alias.__value__, self.scope, self.refusal)
         if origin is alias:
             value = value[get_args(annotation)]
         node = self.node(value, limits)
@@ -403,12 +410,6 @@ def foreign_node(annotation: Any, deriver: Deriver) -> Node | None:
 
 def _subscript(base: Any, *arguments: Any) -> Any:
     return base[arguments]
-
-
-def _bound_of(variable: TypeVar) -> Any:
-    if variable.__constraints__:
-        return typing.Union[variable.__constraints__]  # noqa: UP007 - built at run time
-    return Any if variable.__bound__ is None else variable.__bound__
 
 
 def _literal_values(annotation: Any) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ section, and a text per parameter. What only looks like a section stays where it
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable, Collection, Iterable
@@ -90,7 +91,7 @@ def documented(function: Callable[..., Any], text: str | None, tool_name: str, n
     try:
         parameters = inspect.signature(function).parameters
         names = set(parameters)
-        while hasattr(function, "func") and hasattr(function, "keywords"):  # what a partial has filled in
+        while isinstance(function, functools.partial):  # what it has filled in
             function = function.func
             names |= set(inspect.signature(function).parameters)
     except (TypeError, ValueError):

@@ -5,6 +5,8 @@ In: any object. Out: valid JSON, never a NaN token and never a silent null in it
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import io
 import json
 import math
@@ -191,6 +193,9 @@ def _instead(value: object) -> str | None:
     if isinstance(value, Image | Audio | File):
         kind = type(value).__name__
         return f"it is content: return it alone, or in a list annotated `-> list[str | {kind}]` or not at all"
+    for method in ("tolist", "to_dict"):  # of arrays and of tables
+        if hasattr(type(value), method):
+            return f"return what its `{method}()` gives"
     if type(value).__module__.startswith("mcp"):
         from ..elsewhere import official  # of few results
 
@@ -200,16 +205,26 @@ def _instead(value: object) -> str | None:
     return None
 
 
-SUBCLASSED = (str, int, float, bytes)
+DATES: tuple[Any, ...] = (datetime.datetime, datetime.date, datetime.time)
+SUBCLASSED = (str, int, float, bytes, decimal.Decimal, datetime.timedelta, *DATES)
 
 
 def _as_base(value: Any) -> object:
-    """Return the plain str, int, float or bytes inside of an instance of a subclass, whatever its methods say."""
+    """Return the plain value inside of an instance of a subclass, whatever its methods say."""
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, bytes):
         return bytes(memoryview(value))
-    return int.__index__(value) if isinstance(value, int) else float.__float__(value)
+    if isinstance(value, int):
+        return int.__index__(value)
+    for kind in DATES:
+        if isinstance(value, kind):
+            if value != value:  # NaT of pandas
+                raise TypeError(f"{type(value).__name__} is no date; return None instead")
+            return kind.fromisoformat(kind.isoformat(value))
+    if isinstance(value, datetime.timedelta):
+        return datetime.timedelta(value.days, value.seconds, value.microseconds)
+    return decimal.Decimal(value) if isinstance(value, decimal.Decimal) else float.__float__(value)
 
 
 def unencodable(value: object, fault: Exception | None = None) -> ResultError:

@@ -7,6 +7,7 @@ of the declaration, a union's closest branch only. Iterative, so that no depth o
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sized
 from decimal import Decimal, InvalidOperation
@@ -17,7 +18,8 @@ import msgspec
 from ..constraints import LENGTHS, NUMERIC, Constraints
 from ..schema import faults as say
 from ..schema.faults import Fault, path_text
-from .branches import KINDS, branch, is_integral, is_number, names, same
+from ..schema.values import equal, exact
+from .branches import KINDS, branch, is_integral, is_number, names
 from .nodes import (
     AnyNode,
     ArrayNode,
@@ -146,27 +148,20 @@ def _finite(number: Any, kind: str) -> bool:
 
 def within(name: str, number: Any, limit: Any) -> bool:
     if name == "multiple_of":
-        if isinstance(number, int) and isinstance(limit, int):
-            return number % limit == 0
-        try:
-            # The decimal numbers that were written: 0.3, not its nearest float. Exact whenever it does not raise.
-            return Decimal(str(number)) % Decimal(str(limit)) == 0
-        except (InvalidOperation, ValueError):
-            return _is_plain(number) and _fraction(number) % _fraction(limit) == 0
+        # The fraction of 1E+999999999 would fill the memory.
+        is_plain = not isinstance(number, Decimal) or abs(number.adjusted()) < MAX_EXPONENT
+        return is_plain and bool(_exact(number) % _exact(limit) == 0)
     if name in ("gt", "ge"):
         return bool(number > limit or (name == "ge" and number == limit))
     return bool(number < limit or (name == "le" and number == limit))
 
 
-def _is_plain(number: Any) -> bool:
-    """False for a Decimal such as 1E+999999999, whose fraction would fill the memory."""
-    return not isinstance(number, Decimal) or abs(number.adjusted()) < MAX_EXPONENT
-
-
-def _fraction(number: Any) -> Fraction:
+def _exact(number: Any) -> int | Fraction:
+    if not isinstance(number, Decimal):
+        return exact(number)
     from fractions import Fraction
 
-    return Fraction(number if isinstance(number, int) else str(number))
+    return Fraction(number)
 
 
 def _text(walk: _Walk, node: TextNode, value: Any, path: Path) -> Below:
@@ -227,7 +222,7 @@ def search(pattern: str) -> Callable[[str], object]:
 
 
 def _choice(walk: _Walk, node: ChoiceNode, value: Any, path: Path) -> Below:
-    if not any(same(value, allowed) for allowed in node.values):
+    if not any(equal(value, allowed) for allowed in node.values):
         walk.fault(path, say.one_of(node.values), value)
     return None
 
@@ -284,25 +279,25 @@ def _ref(walk: _Walk, node: RefNode, value: Any, path: Path) -> Below:
     if not isinstance(value, dict):
         walk.wrong_type(path, value, "object")
         return None
-    if target.tag_field is not None and not same(value.get(target.tag_field), target.tag):
+    if target.tag_field is not None and not equal(value.get(target.tag_field), target.tag):
         _tag_fault(walk, [target], value, path)
         return None
-    return _fields(target, value, path)
+    return _fields(walk, target, value, path)
 
 
-def _fields(target: ObjectNode, value: dict[str, Any], path: Path) -> Iterator[Work]:
+def _fields(walk: _Walk, target: ObjectNode, value: dict[str, Any], path: Path) -> Iterator[Work]:
+    # Told in their turn, so that faults keep the order of the declaration.
     for entry in target.properties:
         if entry.wire_name in value:
             yield entry.node, value[entry.wire_name], (path, entry.wire_name)
         elif entry.required:
-            # In its turn among the fields, so that faults keep the order of the declaration.
-            yield _MISSING, None, (path, entry.wire_name)
+            walk.fault((path, entry.wire_name), say.REQUIRED)
     if target.closed:
         accepted = tuple(entry.wire_name for entry in target.properties)
         known = {*accepted, target.tag_field}
-        for name, item in value.items():
-            if name not in known:
-                yield _Unknown(accepted=accepted), item, (path, name)
+        unknown = (name for name in value if name not in known)
+        for name in itertools.islice(unknown, max(0, MAX_FAULTS - len(walk.faults))):
+            walk.fault((path, name), say.unknown_name(name, accepted))
 
 
 def _positional(walk: _Walk, target: ObjectNode, value: Any, path: Path) -> Below:
@@ -312,7 +307,7 @@ def _positional(walk: _Walk, target: ObjectNode, value: Any, path: Path) -> Belo
     at = 0
     if target.tag_field is not None:
         at = 1
-        if not value or not same(value[0], target.tag):
+        if not value or not equal(value[0], target.tag):
             walk.fault((path, 0), say.one_of((target.tag,)), *value[:1])
             return None
     least = at + sum(entry.required for entry in target.properties)
@@ -326,35 +321,8 @@ def _positional(walk: _Walk, target: ObjectNode, value: Any, path: Path) -> Belo
 
 
 def _foreign(walk: _Walk, node: ForeignNode, value: Any, path: Path) -> Below:
-    for parts, message, item, kind in node.explain(value):
-        at = path
-        for part in parts:
-            at = (at, part)
-        walk.fault(at, message, item, kind)
-    return None
-
-
-class _Missing(Node):
-    """Stands for a field that was left out."""
-
-
-class _Unknown(Node):
-    """Stands for a name that the object does not have."""
-
-    accepted: tuple[str, ...]
-
-
-_MISSING = _Missing()
-
-
-def _missing(walk: _Walk, node: _Missing, value: Any, path: Path) -> Below:
-    walk.fault(path, say.REQUIRED)
-    return None
-
-
-def _unknown(walk: _Walk, node: _Unknown, value: Any, path: Path) -> Below:
-    assert path is not None
-    walk.fault(path, say.unknown_name(str(path[1]), node.accepted))
+    above = path_text(_parts(path))
+    walk.faults += (fault.below(above) for fault in node.explain(value))
     return None
 
 
@@ -404,6 +372,4 @@ CHECKS: dict[type[Node], Check] = {
     RefNode: _ref,
     UnionNode: _union,
     ForeignNode: _foreign,
-    _Missing: _missing,
-    _Unknown: _unknown,
 }

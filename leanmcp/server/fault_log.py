@@ -14,7 +14,6 @@ from collections.abc import Callable
 from types import TracebackType
 
 from ..brief import first_failure
-from ..forks import end_if_fork
 from ..frames import owner_of
 from ..logs import logger
 from .fault_hints import hint_for
@@ -53,7 +52,6 @@ class FaultLog:
             error: the exception; its traceback is shown from the user's first frame on.
             now: seconds of `time.monotonic`, passed in by tests.
         """
-        end_if_fork(error)
         if self.observe is not None:
             self.observe(error)
         if isinstance(error.__cause__, StopIteration) and isinstance(error, RuntimeError):

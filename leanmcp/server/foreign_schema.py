@@ -1,26 +1,27 @@
 """Schemas that another package wrote, brought into the form of ours.
 
-In: plain JSON Schema dicts and their `$defs`. Out: the same, renamed, inlined, without titles made from names.
+In: plain JSON Schema dicts and their `$defs`. Out: the same, renamed, inlined, without titles made from
+names, and what checks the shape of values.
 JSON Schema 2020-12: core 8.2.3 "References", 8.2.4 "$defs".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import UNSET
 
-from ..schema import faults as say
+from .. import schema as json_schema
+from .publish import made_title, type_list
 
-__all__ = ["admits_string", "closure", "inlined", "misfit", "reachable", "renamed", "shaped", "target"]
+if TYPE_CHECKING:
+    from ..schema import Validator
+
+__all__ = ["closure", "inlined", "reachable", "renamed", "shape_of", "shaped", "target"]
 
 Schema = dict[str, Any]
-Place = tuple["str | int", ...]
-Misfit = tuple[Place, str, Any]
-"""Where, what, and the value there."""
 PREFIX = "#/$defs/"
 # Keywords whose members are named by the author, and those whose values are data.
 NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas")
@@ -134,11 +135,13 @@ def shaped(
     """
 
     def change(part: Schema) -> Schema:
+        if "discriminator" not in part and all(target(branch) is not None for branch in part.get("oneOf", [{}])):
+            part = {"anyOf": part.pop("oneOf"), **part}  # a function tells them apart, so that they may overlap
         if not titles:
             for name, inner in (part.get("properties") or {}).items():
-                if isinstance(inner, dict) and inner.get("title") == name.replace("_", " ").strip().title():
+                if isinstance(inner, dict) and inner.get("title") == made_title(name):
                     del inner["title"]
-        return _nullable(part) if type_lists else part
+        return type_list(part) if type_lists else part
 
     written = {name: _mapped(definition, change) for name, definition in definitions.items()}
     if not titles:
@@ -149,119 +152,23 @@ def shaped(
     return _mapped(schema, change), written
 
 
-def _nullable(schema: Schema) -> Schema:
-    parts = schema.get("anyOf")
-    if not isinstance(parts, list) or len(parts) != 2 or parts[1] != {"type": "null"}:
-        return schema
-    inner = parts[0]
-    if not isinstance(inner.get("type"), str) or "const" in inner or "$ref" in inner:
-        return schema
-    rest = {keyword: value for keyword, value in schema.items() if keyword != "anyOf"}
-    merged = {**inner, **rest, "type": [inner["type"], "null"]}
-    if "enum" in inner:
-        merged["enum"] = [*inner["enum"], None]
-    return {keyword: merged[keyword] for keyword in sorted(merged)}
+_SHAPE = {"$defs", "$ref", "type", "const", "enum", "properties", "required", "additionalProperties"}
+_SHAPE |= {"items", "prefixItems", "allOf", "anyOf", "oneOf"}
 
 
-def admits_string(schema: Any, definitions: dict[str, Schema]) -> bool:
-    """True when some JSON string may fit the schema; the benefit of the doubt goes to the string."""
-    seen: set[str] = set()
-    todo = [schema]
-    while todo:
-        part = todo.pop()
-        name = target(part)
-        if name is not None:
-            if name not in seen and name in definitions:
-                seen.add(name)
-                todo.append(definitions[name])
-            continue
-        if not isinstance(part, dict):
-            return True
-        branches = part.get("anyOf") or part.get("oneOf")
-        if branches:
-            todo += branches
-        elif "const" in part or "enum" in part:
-            if any(isinstance(value, str) for value in part.get("enum", [part.get("const")])):
-                return True
-        elif "string" in _types(part, ("string",)):
-            return True
-    return False
+def shape_of(schema: Schema, definitions: dict[str, Schema]) -> Validator:
+    """Return what checks types, members, items, alternatives and fixed values.
 
-
-def _types(schema: Schema, otherwise: tuple[str, ...]) -> tuple[str, ...]:
-    given = schema.get("type", otherwise)
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
-# What a result must have ------------------------------------------------------------------------------------------
-
-JSON_TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-    "null": (type(None),),
-}
-
-
-def misfit(schema: Schema, definitions: dict[str, Schema], value: Any) -> Misfit | None:
-    """Return the first place where a value is not shaped as the schema says, None when it is.
-
-    Types, members, items, alternatives and fixed values are looked at; bounds and formats are the package's affair.
+    Bounds, patterns and formats are the affair of the package that wrote the schema.
     """
+
+    def change(part: Schema) -> Schema:
+        if "patternProperties" in part:
+            part.pop("additionalProperties", None)
+        # Alternatives that a function tells apart may overlap.
+        return {"anyOf" if name == "oneOf" else name: value for name, value in part.items() if name in _SHAPE}
+
     try:
-        return next(_misfits(schema, definitions, value, ()), None)
-    except RecursionError:
-        return None
-
-
-def _misfits(schema: Any, definitions: dict[str, Schema], value: Any, at: Place) -> Iterator[Misfit]:
-    name = target(schema)
-    if name is not None:
-        schema = definitions[name]
-    if not isinstance(schema, dict):
-        return
-    branches = schema.get("anyOf") or schema.get("oneOf")
-    if branches:
-        faults = [next(_misfits(branch, definitions, value, at), None) for branch in branches]
-        if None not in faults:
-            # The deepest fault belongs to the alternative that was meant.
-            yield max((fault for fault in faults if fault is not None), key=lambda fault: len(fault[0]))
-        return
-    types = _types(schema, ())
-    if types and not any(_is_a(kind, value) for kind in types):
-        yield at, say.expected(*types), value
-    elif "enum" in schema and value not in schema["enum"]:
-        yield at, say.one_of(schema["enum"]), value
-    elif "const" in schema and value != schema["const"]:
-        yield at, say.one_of((schema["const"],)), value
-    elif isinstance(value, dict):
-        yield from _member_misfits(schema, definitions, value, at)
-    elif isinstance(value, list) and "items" in schema:
-        for index, item in enumerate(value):
-            yield from _misfits(schema["items"], definitions, item, (*at, index))
-
-
-def _member_misfits(schema: Schema, definitions: dict[str, Schema], value: Any, at: Place) -> Iterator[Misfit]:
-    properties = schema.get("properties", {})
-    for name in schema.get("required", ()):
-        if name not in value:
-            yield (*at, name), say.REQUIRED, UNSET
-    rest = schema.get("additionalProperties", True)
-    for name, item in value.items():
-        if name in properties:
-            yield from _misfits(properties[name], definitions, item, (*at, name))
-        elif rest is False and not schema.get("patternProperties"):
-            yield (*at, name), say.unknown_name(name, tuple(properties)), UNSET
-        else:
-            yield from _misfits(rest, definitions, item, (*at, name))
-
-
-def _is_a(kind: str, value: Any) -> bool:
-    if isinstance(value, bool) and kind != "boolean":
-        return False
-    if kind == "integer" and isinstance(value, float):
-        return value.is_integer()
-    return isinstance(value, JSON_TYPES.get(kind, (object,)))
+        return json_schema.compile(_mapped({**schema, "$defs": definitions}, change))
+    except json_schema.SchemaError:
+        return json_schema.compile(True)  # over a limit, such as that of an Enum; what the package makes is in form

@@ -14,9 +14,10 @@ from typing import Any
 
 import msgspec
 
+from .. import schema as json_schema
 from ..schema import faults as say
 from ..schema.faults import Fault
-from .branches import is_integral, is_number
+from . import foreign_schema
 from .derive import Deriver, type_text
 from .explain import explain
 from .form_rules import check_url, primitive, refuse_secrets
@@ -101,13 +102,13 @@ def form_of(kind: Any) -> Form:
         raise TypeError(f"{fault} ({_HOW})") from None
     if not (isinstance(node, RefNode | ForeignNode) and isinstance(schema.get("properties"), dict)):
         raise TypeError(f"form {name}: {_HOW}")
-    definitions = schema.get("$defs", {})
     for field, default in _made_defaults(kind).items():
         schema["properties"][field].setdefault("default", default)
-    properties = {
-        field: primitive(f"field {field!r} of the form {name}", _inlined(part, definitions))
-        for field, part in schema["properties"].items()
-    }
+    definitions = schema.pop("$defs", {})
+    for definition in definitions.values():
+        definition.pop("title", None)  # the name of an Enum's class says nothing to users
+    fields = foreign_schema.inlined(schema, definitions)[0]["properties"]
+    properties = {field: primitive(f"field {field!r} of the form {name}", part) for field, part in fields.items()}
     refuse_secrets(f"the form {name}", properties)
     requested: dict[str, Any] = {"type": "object", "properties": properties}
     if schema.get("required"):
@@ -126,21 +127,6 @@ def _made_defaults(kind: Any) -> dict[str, list[Any]]:
         made = {name: entry.default_factory for name, entry in getattr(kind, "__dataclass_fields__", {}).items()}
     values = {name: factory() for name, factory in made.items() if callable(factory)}
     return {name: json_value(value) for name, value in values.items() if isinstance(value, list)}
-
-
-def _inlined(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a field with the Enum that it refers to in place of the reference."""
-    found = dict(schema)
-    if isinstance(found.get("items"), dict):
-        found["items"] = _inlined(found["items"], definitions)
-    if isinstance(found.get("anyOf"), list):
-        found["anyOf"] = [_inlined(member, definitions) for member in found["anyOf"]]
-    reference = found.pop("$ref", None)
-    if reference is None:
-        return found
-    target = definitions[reference.removeprefix("#/$defs/")]
-    own_title = {"title"} if "enum" in target or "const" in target else set()
-    return {**{name: value for name, value in target.items() if name not in own_title}, **found}
 
 
 def check_form(params: dict[str, Any]) -> None:
@@ -173,78 +159,25 @@ def check_form(params: dict[str, Any]) -> None:
 
 
 def checked(schema: dict[str, Any], content: object) -> dict[str, Any]:
-    """Return the members of `content` that the form asked for; others are left out.
+    """Return the members of `content` that the form asked for; others are left out, and null where none is needed.
 
     Raises:
         InvalidAnswer: they do not fit.
     """
     if not isinstance(content, dict):
         raise InvalidAnswer([Fault("", say.expected("object"), content, "type")])
-    faults: list[Fault] = []
-    values: dict[str, Any] = {}
-    required = schema.get("required", ())
-    for name, part in schema["properties"].items():
-        if name not in content or (content[name] is None and name not in required):
-            if name in required:
-                faults.append(Fault(name, say.REQUIRED))
-            continue
-        value = content[name]
-        if part["type"] == "integer" and is_number(value) and is_integral(value):
-            value = int(value)
-        message = _fault(part, value)
-        if message is not None:
-            faults.append(Fault(name, message, value))
-        values[name] = value
+    needed = {name for name, value in content.items() if value is not None}.union(schema.get("required", ()))
+    values = {name: content[name] for name in schema["properties"] if name in content and name in needed}
+    validator = json_schema.compile(schema)
+    faults = validator.faults(values)
+    for name, value in values.items():
+        form = schema["properties"][name].get("format")
+        if form is not None and isinstance(value, str) and not is_format(form, value):
+            faults.append(Fault(name, f"Input should be {_FORMAT_NAMES[form]}", value))
     if faults:
         raise InvalidAnswer(faults)
-    return values
-
-
-def _fault(schema: dict[str, Any], value: Any) -> str | None:
-    kind = schema["type"]
-    if kind == "array":
-        return _list_fault(schema, value)
-    if "enum" in schema or "oneOf" in schema:
-        values = schema["enum"] if "enum" in schema else [option["const"] for option in schema["oneOf"]]
-        return None if isinstance(value, str) and value in values else say.one_of(values)
-    if kind == "boolean":
-        return None if isinstance(value, bool) else say.expected("boolean")
-    if kind == "string":
-        return _text_fault(schema, value)
-    if not is_number(value) or (kind == "integer" and not isinstance(value, int)):
-        return say.expected(kind)
-    if "minimum" in schema and value < schema["minimum"]:
-        return say.bound("ge", schema["minimum"])
-    if "maximum" in schema and value > schema["maximum"]:
-        return say.bound("le", schema["maximum"])
-    return None
-
-
-def _list_fault(schema: dict[str, Any], value: Any) -> str | None:
-    if not isinstance(value, list):
-        return say.expected("array")
-    items = schema["items"]
-    allowed = items["enum"] if "enum" in items else [option["const"] for option in items["anyOf"]]
-    if not all(isinstance(part, str) and part in allowed for part in value):
-        return say.one_of(allowed).replace("Input", "Each item", 1)
-    if len(value) < schema.get("minItems", 0):
-        return say.item_count("min_length", schema["minItems"], len(value))
-    if len(value) > schema.get("maxItems", len(value)):
-        return say.item_count("max_length", schema["maxItems"], len(value))
-    return None
-
-
-def _text_fault(schema: dict[str, Any], value: Any) -> str | None:
-    if not isinstance(value, str):
-        return say.expected("string")
-    if len(value) < schema.get("minLength", 0):
-        return say.text_length("min_length", schema["minLength"])
-    if len(value) > schema.get("maxLength", len(value)):
-        return say.text_length("max_length", schema["maxLength"])
-    form = schema.get("format")
-    if form is not None and not is_format(form, value):
-        return f"Input should be {_FORMAT_NAMES[form]}"
-    return None
+    folded: dict[str, Any] = validator.fold(values)
+    return folded
 
 
 _FORMAT_NAMES = {

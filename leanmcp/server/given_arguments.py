@@ -19,7 +19,7 @@ from ..logs import logger
 from ..schema.faults import Fault, path_text, phrase
 from .derive import Deriver
 from .given import Given, compile_schema
-from .nodes import foreign_hook
+from .nodes import finished, foreign_hook
 from .recover import UNREADABLE, own_sentence
 from .signature import InvalidArguments
 from .source import Source
@@ -164,9 +164,7 @@ class GivenArguments:
                 try:
                     arguments[name] = convert(arguments[name])
                 except UNREADABLE as error:
-                    fault = own_sentence(error)
-                    dot = "." if fault.path and not fault.path.startswith("[") else ""
-                    found.append(msgspec.structs.replace(fault, path=path_text([name]) + dot + fault.path))
+                    found.append(own_sentence(error).below(path_text([name])))
         return found
 
 
@@ -192,7 +190,7 @@ def _converters(source: Source) -> dict[str, Convert]:
 
 def _converter(deriver: Deriver, annotation: Any, where: str) -> Convert:
     node = deriver.derive(annotation, where)
-    return partial(msgspec.convert, type=node.annotation, str_keys=True, dec_hook=foreign_hook(node))
+    return finished(node, partial(msgspec.convert, type=node.annotation, str_keys=True, dec_hook=foreign_hook(node)))
 
 
 def given_output(

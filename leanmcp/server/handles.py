@@ -20,6 +20,9 @@ import msgspec
 from ..errors import ToolError, explained
 from ..logs import logger
 from ..schema.faults import quoted
+from .derive import Deriver
+from .encoding import encode_json
+from .nodes import typed_decoder
 
 __all__ = ["Handles", "Store", "StoredHandles"]
 
@@ -249,11 +252,12 @@ class StoredHandles(_Policy, Generic[V]):
     ) -> None:
         super().__init__(kind, prefix, ttl, sliding, owner)
         self._store = store
-        self._decode: Callable[[bytes], tuple[str, V]] = msgspec.json.Decoder(tuple[str, type]).decode
+        node = Deriver(kind, noun="handles").derive(tuple[str, type], "type=")
+        self._decode: Callable[[bytes], tuple[str, V]] = typed_decoder(node)
 
     async def create(self, value: V, ctx: Any = None) -> str:
         """Keep a value and return its handle."""
-        record = msgspec.json.encode((self._caller(ctx), value))
+        record = encode_json((self._caller(ctx), value))
         handle = self._new_handle()
         if not await self._store.put(handle, record, self._ttl, new=True):
             raise RuntimeError("the store has a record under a new random key")
@@ -277,7 +281,7 @@ class StoredHandles(_Policy, Generic[V]):
             ToolError: as `get`.
         """
         owner, _ = await self._find(handle, ctx)
-        record = msgspec.json.encode((owner, value))
+        record = encode_json((owner, value))
         if not await self._store.put(handle, record, self._ttl if self._sliding else None, new=False):
             raise self._unknown(handle)
 

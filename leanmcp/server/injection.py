@@ -17,15 +17,15 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from functools import partial
 from types import CoroutineType, MethodType, TracebackType
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from ..calls import is_async, key_of
 from ..errors import MCPError, ToolError, explained
 from .calling import Home, InputRequired, Provided
 from .context import Context
-from .source import Source
+from .providers import Plan, Provider, ProviderSource
 
-__all__ = ["Dependency", "Depends", "ProviderSource", "Scope", "override"]
+__all__ = ["Dependency", "Depends", "Scope", "override"]
 
 _UNSET = object()
 
@@ -49,62 +49,27 @@ def Depends(dependency: Callable[..., Any], *, use_cache: bool = True, thread: b
     return Dependency(dependency, use_cache=use_cache, thread=thread)
 
 
-class Dependency:
-    """What `Depends` makes.
+class Dependency(Provider):
+    """What `Depends` makes."""
 
-    Attributes:
-        function: what gives the value.
-    """
+    __slots__ = ("_thread", "_use_cache")
 
-    __slots__ = ("_key", "_plan", "_thread", "_use_cache", "function")
+    marker, noun, nouns = "Depends", "dependency", "dependencies"
+    instead = "give it a default, or Annotated[..., Depends(...)]"
 
     def __init__(self, function: Callable[..., Any], *, use_cache: bool = True, thread: bool = True) -> None:
-        if not callable(function):
-            raise TypeError(f"Depends({function!r}): give the function itself, without calling it")
-        self.function = function
-        self._key = key_of(function)
+        super().__init__(function)
         self._use_cache = use_cache
         self._thread = thread
-        self._plan: _Plan | None = None
 
-    def check(self, source: Source) -> None:
-        """Make sure, when a function is registered, that every parameter on the way will have a value.
-
-        Raises:
-            TypeError: one will not, or the dependencies run in a circle.
-        """
-        named = [parameter for parameter in source.parameters if parameter.kind is not parameter.POSITIONAL_ONLY]
-        names = {parameter.name for parameter in named}
-        self._check(source, None if source.takes_rest else names, ())
-
-    def _check(self, source: Source, names: set[str] | None, path: tuple[Callable[..., Any], ...]) -> None:
-        if any(key_of(known) == self._key for known in path):
-            circle = " -> ".join(_name(function) for function in (*path, self.function))
-            raise TypeError(f"{source.subject}: dependencies run in a circle: {circle}")
-        plan = self.plan(source.context_type)
-        for name, required in plan.arguments.items():
-            if required and names is not None and name not in names:
-                raise TypeError(
-                    f"{source.subject}: dependency {_name(self.function)} wants {name!r}, but the function has no "
-                    "argument of this name; give it a default, or Annotated[..., Depends(...)]"
-                )
-        for name, (marker, kind) in plan.provided.items():
-            if hasattr(marker, "check_kind"):
-                marker.check_kind(f"dependency {_name(self.function)!r}", name, kind)
-            if isinstance(marker, Dependency):
-                marker._check(source, names, (*path, self.function))
-            elif hasattr(marker, "check"):
-                marker.check(source)
-
-    def plan(self, context_type: type | None = Context) -> _Plan:
-        """Return how the function is called, worked out once.
-
-        Raises:
-            TypeError: its signature cannot be read.
-        """
-        if self._plan is None:
-            self._plan = _Plan.of(self.function, context_type)
-        return self._plan
+    def _planned(self, context_type: type | None) -> Plan:
+        source = _DependencySource(_signed(self.function), self.name, context_type, noun=self.noun)
+        return Plan(
+            context_parameter=source.context_parameter,
+            provided=dict(source.provided),
+            arguments=source.arguments,
+            manager=_manager(self.function),
+        )
 
     async def provide(self, scope: Scope, name: str, annotation: Any) -> Any:
         """Return the value for one call."""
@@ -126,14 +91,14 @@ class Dependency:
             if name in scope.given:
                 values[name] = scope.given[name]
             elif required:
-                raise TypeError(f"dependency {_name(self.function)} wants the argument {name!r}, which was not given")
+                raise TypeError(f"dependency {self.name} wants the argument {name!r}, which was not given")
         call = partial(self.function, **values)
         if plan.manager is None:
             return await self._call(call, scope)
         manager = plan.manager(call)
         if not hasattr(manager, "__aenter__"):
             manager = _Threaded(manager, scope.home) if self._thread else _OnLoop(manager)
-        manager = _Named(manager, _name(self.function))
+        manager = _Named(manager, self.name)
         return await scope.enter_async_context(manager)
 
     async def _call(self, call: Callable[[], Any], scope: Scope) -> Any:
@@ -141,53 +106,6 @@ class Dependency:
             return await call()
         value = await _in_thread(scope.home, call) if self._thread else call()
         return await value if type(value) is CoroutineType else value  # of a plain wrapper around a coroutine function
-
-
-class _Plan(NamedTuple):
-    """How the function of a dependency is called.
-
-    Args:
-        arguments: by name, those it takes from the function's own arguments, and whether it needs them.
-        manager: makes of a call the context manager that gives the value; None where the call gives it.
-    """
-
-    context_parameter: str | None
-    provided: dict[str, tuple[Provided, Any]]
-    arguments: dict[str, bool]
-    manager: Callable[[Callable[[], Any]], Any] | None
-
-    @classmethod
-    def of(cls, function: Callable[..., Any], context_type: type | None) -> _Plan:
-        """Read a function.
-
-        Raises:
-            TypeError: a parameter cannot be passed by name, or its annotation cannot be resolved.
-        """
-        source = _DependencySource(_signed(function), _name(function), context_type, noun="dependency")
-        return cls(source.context_parameter, dict(source.provided), source.arguments, _manager(function))
-
-
-class ProviderSource(Source):
-    """The signature of a function that gives a value; what it wants is checked together with whoever wants the value.
-
-    Attributes:
-        arguments: by name, those it takes from the arguments of the function that wants its value, and whether it
-            needs them.
-
-    Raises:
-        TypeError: a parameter cannot be passed by name.
-    """
-
-    def __init__(self, function: Callable[..., Any], name: str, context_type: type | None, *, noun: str) -> None:
-        super().__init__(function, name, context_type, given=True, noun=noun)
-        self.arguments: dict[str, bool] = {}
-        for parameter in self.parameters:
-            if parameter.kind is parameter.POSITIONAL_ONLY:
-                raise TypeError(f"{self.subject}: parameter {parameter.name!r} is passed by name; move it behind the /")
-            self.arguments[parameter.name] = parameter.default is parameter.empty
-
-    def _check_provided(self) -> None:
-        pass
 
 
 class _DependencySource(ProviderSource):
@@ -202,10 +120,6 @@ def _signed(function: Callable[..., Any]) -> Callable[..., Any]:
             if inspect.isfunction(constructor):
                 return MethodType(constructor, object())
     return function
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return getattr(function, "__qualname__", type(function).__qualname__).rpartition("<locals>.")[2]
 
 
 def _manager(function: Callable[..., Any]) -> Callable[[Callable[[], Any]], Any] | None:

@@ -325,16 +325,10 @@ class Cursors:
         Raises:
             InvalidParams: every other string.
         """
-        payload = self._open(cursor)
-        method, _, digits = payload.decode("latin-1").rpartition(":")
+        method, _, digits = self._open(cursor).decode("latin-1").rpartition(":")
         if method != self._method and method:
             raise InvalidParams(f"This cursor belongs to {method}, not to {self._method}")
-        if (
-            not method
-            or not digits.isdecimal()
-            or not 0 < len(digits) <= MAX_DIGITS
-            or self.make(int(digits)) != cursor
-        ):
+        if not (method and digits.isdecimal() and len(digits) <= MAX_DIGITS):
             raise self._unknown(cursor)
         return int(digits)
 

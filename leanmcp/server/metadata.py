@@ -127,12 +127,14 @@ def _read_field_info(info: Any) -> tuple[Constraints, Notes, bool]:
         raise TypeError("Field has more than one alias; give one name")
     if getattr(info, "default_factory_takes_validated_data", None):
         raise TypeError("default_factory of Field takes the other values; give one without arguments")
-    extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else None
+    if callable(info.json_schema_extra):
+        raise TypeError("json_schema_extra of Field is a function; give a dict")
+    extra = {"deprecated": True} if info.deprecated else {}
     notes = Notes(
         title=info.title,
         description=info.description,
         examples=None if info.examples is None else list(info.examples),
-        extra=extra,
+        extra=extra | (info.json_schema_extra or {}) or None,
     )
     return Constraints(**found), notes, False
 

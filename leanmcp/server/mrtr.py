@@ -9,7 +9,6 @@ Spec 2026-07-28: basic/patterns/mrtr.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 import time
 from collections import Counter
@@ -27,11 +26,12 @@ from ..types import ElicitResult, InputRequiredResult
 from .calling import NOUNS, Callee, InputRequired
 from .client_requests import check_capabilities, read_response, request_of
 from .context import Context, Exchange
+from .derive import Deriver
 from .elicitation import Question
 from .encoding import encode_json, own_members, server_member
 from .forms import InvalidAnswer
+from .nodes import typed_decoder
 from .request_state import Binding, StateTooLarge, digest, refused
-from .signature import derive_output
 
 if TYPE_CHECKING:
     from .request_state import RequestStateSecurity
@@ -179,18 +179,13 @@ class Rounds:
             raise TypeError(f"ctx.once({key!r}): give the function itself, without calling it, not {function!r:.60}")
         async with self._steps.setdefault(key, asyncio.Lock()):
             if key not in self.carried.done:
-                data = encode_json(await self._result_of(function))
+                data = encode_json(await self._callee.home.run(function))
                 self.carried.done[key] = json.loads(data)
         plain = self.carried.done[key]
         if kind is None:
             return plain
-        return derive_output(kind, tool_name=self._callee.name).decode(msgspec.json.encode(plain))
-
-    async def _result_of(self, function: Callable[[], Any]) -> Any:
-        if inspect.iscoroutinefunction(function):
-            return await function()
-        value = await self._callee.home.threads.run(function)  # as a `def` tool runs
-        return await value if inspect.isawaitable(value) else value
+        node = Deriver(self._callee.name).derive(kind, f"step {key!r}")
+        return typed_decoder(node)(msgspec.json.encode(plain))
 
     # --- the response ---------------------------------------------------------------------------------------------
 

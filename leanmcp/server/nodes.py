@@ -5,13 +5,16 @@ In: nothing; these are plain records filled by `derive`. Out: read by `publish` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, get_origin
 
 import msgspec
 from msgspec import UNSET, Struct, field
 
 from ..constraints import Constraints
+
+if TYPE_CHECKING:
+    from ..schema.faults import Fault
 
 __all__ = [
     "AnyNode",
@@ -31,6 +34,8 @@ __all__ = [
     "UnionNode",
     "admits_string",
     "alternatives",
+    "checking_decoder",
+    "finished",
     "foreign_hook",
     "typed_decoder",
     "walk",
@@ -176,14 +181,14 @@ class ForeignNode(Node):
     Args:
         convert: makes the object from plain JSON values; raises ValueError or TypeError.
         schema: the JSON Schema, what it refers to under its own `$defs`.
-        explain: yields (path below the value, message, value, kind) for each fault, kind as in `Fault`.
-        admits_string: a JSON string may be valid, so that it is never parsed as JSON.
+        explain: the faults of plain JSON values.
+        admits_string: whether a JSON string may be valid, so that it is never parsed as JSON.
     """
 
     convert: Callable[[Any], Any]
     schema: Callable[[], dict[str, Any]]
-    explain: Callable[[Any], Iterator[tuple[tuple[str | int, ...], str, Any, str]]]
-    admits_string: bool
+    explain: Callable[[Any], Iterable[Fault]]
+    admits_string: Callable[[], bool]
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -201,9 +206,25 @@ def walk(node: Node) -> Iterator[Node]:
         todo.extend(current.children())
 
 
+def checking_decoder(root: Node) -> Callable[[bytes | msgspec.Raw], Any]:
+    """Return what tries whether JSON fits the type of a node; its objects are not for keeping."""
+    return msgspec.json.Decoder(root.annotation, dec_hook=foreign_hook(root)).decode
+
+
 def typed_decoder(root: Node) -> Callable[[bytes | msgspec.Raw], Any]:
     """Return what decodes JSON by the type of a node, with the converters of foreign types."""
-    return msgspec.json.Decoder(root.annotation, dec_hook=foreign_hook(root)).decode
+    return finished(root, checking_decoder(root))
+
+
+def finished(root: Node, make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return `make`, whose objects of the type of a node are not all that their classes make, with the rest done."""
+    annotations = [node.target.annotation for node in walk(root) if isinstance(node, RefNode)]
+    classes = [get_origin(annotation) or annotation for annotation in annotations]
+    if not any(hasattr(cls, "__dataclass_fields__") for cls in classes):
+        return make
+    from .completed import complete, is_left_incomplete  # few tools take a dataclass
+
+    return (lambda raw: complete(make(raw))) if any(map(is_left_incomplete, classes)) else make
 
 
 def foreign_hook(root: Node) -> Callable[[type, Any], Any] | None:
@@ -226,5 +247,5 @@ def admits_string(node: Node) -> bool:
     if isinstance(node, NumberNode):
         return node.kind == "Decimal"
     if isinstance(node, ForeignNode):
-        return node.admits_string
+        return node.admits_string()
     return isinstance(node, AnyNode | TextNode)

@@ -29,7 +29,8 @@ from .lists import Registry
 from .prompt_messages import MessageEncoder
 from .registration import ToolOptions, check_entry, check_limit, checked_icons, checked_name, described
 from .signature import InvalidArguments, Signature
-from .texts import argument_reader, is_structured, offered
+from .texts import argument_reader, is_structured, offered, read_texts
+from .tool import object_of
 
 if TYPE_CHECKING:
     from .app import MCPServer
@@ -86,25 +87,16 @@ class Arguments:
         Raises:
             InvalidParams: they do not fit; the text names each fault.
         """
-        data = bytes(raw)
-        if data == b"null":
-            data = b"{}"
-        if not data.startswith(b"{"):
-            raise InvalidParams("Invalid params: `arguments` must be an object whose values are strings")
+        data = object_of(raw, "an object whose values are strings")
         try:
             texts = _decode_texts(data)
         except DECODE_FAULTS:
             raise InvalidParams(self._no_texts(data)) from None
-        values = {name: value for name, text in texts.items() if (value := self._read(name, text)) is not msgspec.UNSET}
         try:
-            return self._signature.read(msgspec.json.encode(values))
+            return self._signature.read(read_texts(self._readers, texts))
         except InvalidArguments as refusal:
             told = [self._told_how(fault) for fault in refusal.faults]
             raise InvalidParams(self._signature.refusal(told)) from None
-
-    def _read(self, name: str, text: str) -> Any:
-        reader = self._readers.get(name)
-        return text if reader is None else reader(text)
 
     def _no_texts(self, data: bytes) -> str:
         """Say which arguments are no strings."""

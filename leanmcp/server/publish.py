@@ -30,7 +30,16 @@ from .nodes import (
     UnionNode,
 )
 
-__all__ = ["DEFAULT_OPTIONS", "Nullable", "Options", "json_value", "publish", "publish_arguments"]
+__all__ = [
+    "DEFAULT_OPTIONS",
+    "Nullable",
+    "Options",
+    "json_value",
+    "made_title",
+    "publish",
+    "publish_arguments",
+    "type_list",
+]
 
 Nullable = Literal["anyOf", "type"]
 KEYWORDS = {
@@ -123,7 +132,7 @@ class _Writer:
     def property(self, entry: Property) -> dict[str, Any]:
         schema = self.write(entry.node)
         if self.options.schema_titles and "title" not in schema and _takes_title(entry.node):
-            schema["title"] = entry.wire_name.replace("_", " ").strip().title()
+            schema["title"] = made_title(entry.wire_name)
         default = json_value(entry.default)
         if default is not UNSET:
             schema["default"] = default
@@ -199,15 +208,8 @@ class _Writer:
         return schema
 
     def _union(self, node: UnionNode, nullable: Nullable) -> dict[str, Any]:
-        schemas = [self.write(member) for member in node.members]
-        if nullable == "type" and len(schemas) == 2 and schemas[1] == {"type": "null"}:
-            inner = schemas[0]
-            if isinstance(inner.get("type"), str) and "const" not in inner and "$ref" not in inner:
-                inner["type"] = [inner["type"], "null"]
-                if "enum" in inner:
-                    inner["enum"] = [*inner["enum"], None]
-                return inner
-        return {"anyOf": schemas}
+        schema = {"anyOf": [self.write(member) for member in node.members]}
+        return type_list(schema) if nullable == "type" else schema
 
     def _adopt(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Take over a foreign schema; its `$defs` join ours, under other names where ours are taken."""
@@ -298,6 +300,26 @@ class _Writer:
         if target.closed:
             schema["maxItems"] = len(items)
         return schema
+
+
+def type_list(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return `X | None` with a list of types in place of `anyOf`, where X has one; every other schema as it is."""
+    parts = schema.get("anyOf")
+    if not isinstance(parts, list) or len(parts) != 2 or parts[1] != {"type": "null"}:
+        return schema
+    inner = parts[0]
+    if not isinstance(inner.get("type"), str) or "const" in inner or "$ref" in inner:
+        return schema
+    merged = {**inner, **schema, "type": [inner["type"], "null"]}
+    del merged["anyOf"]
+    if "enum" in inner:
+        merged["enum"] = [*inner["enum"], None]
+    return _ordered(merged)
+
+
+def made_title(name: str) -> str:
+    """Return the title that is made from the name of a property."""
+    return name.replace("_", " ").strip().title()
 
 
 def _takes_title(node: Node) -> bool:

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 from typing import Any, NamedTuple, get_args, get_origin
 
 from msgspec import UNSET
 
 from ..schema import faults as say
-from .branches import is_integral
 
-__all__ = ["Entry", "entries", "is_lenient", "models", "settle", "whole_floats"]
+__all__ = ["Entry", "entries", "is_lenient", "models", "settle"]
 
 Keys = tuple[str | int, ...]
 # pydantic's name of the fault to the JSON type that would do.
@@ -138,16 +136,7 @@ def _closest(at: Keys, branches: list[list[Entry]]) -> list[Entry]:
     return min(branches, key=lambda branch: (branch[0].keys == at and bool(branch[0].wanted), len(branch)))
 
 
-# Corrections ------------------------------------------------------------------------------------------------------
-
-
-def whole_floats(found: Sequence[Entry]) -> list[Keys]:
-    """Return where 5.0 was refused for an integer; JSON Schema has no difference between the two."""
-    return [
-        entry.keys
-        for entry in found
-        if entry.wanted == "integer" and isinstance(entry.value, float | Decimal) and is_integral(entry.value)
-    ]
+# What the author allows ---------------------------------------------------------------------------------------------
 
 
 def is_lenient(annotation: Any, keys: Keys) -> bool:

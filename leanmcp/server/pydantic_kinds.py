@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import enum
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import msgspec
@@ -16,11 +17,13 @@ import msgspec
 from ..constraints import members
 from ..errors import ToolError
 from ..logs import logger
+from ..schema.faults import Fault, path_text
 from . import classes, foreign_schema, metadata
 from .nodes import ForeignNode, Node
-from .pydantic_faults import Entry, Keys, entries, is_lenient, settle, whole_floats
+from .pydantic_faults import Entry, entries, is_lenient, settle
 
 if TYPE_CHECKING:
+    from ..schema import Validator
     from .derive import Deriver
 
 __all__ = ["kind_of", "plain"]
@@ -56,7 +59,7 @@ def _is_ours(annotation: Any) -> bool:
     annotation = metadata.split(annotation)[0]
     base = get_origin(annotation) or annotation
     if not isinstance(base, type):
-        return False
+        return base is not None and base is getattr(sys.modules["pydantic"], "JsonValue", None)
     if hasattr(base, "__pydantic_validator__"):
         return True
     own = hasattr(base, "__get_pydantic_core_schema__")
@@ -97,15 +100,20 @@ def _node(annotation: Any, deriver: Deriver) -> Node:
         raise deriver.refusal(
             annotation, "aliases, computed fields and serializers of a dataclass are not applied", "return a BaseModel"
         )
-    checker: _Checker | _ResultChecker = _Checker(annotation, adapter)
+
+    @cache
+    def shape() -> Validator:
+        return foreign_schema.shape_of(schema, definitions)
+
+    checker: _Checker | _ResultChecker = _Checker(annotation, adapter, shape)
     if deriver.output:
-        checker = _ResultChecker(schema, definitions, annotation if deriver.inside else None)
+        checker = _ResultChecker(shape, annotation if deriver.inside else None)
     return ForeignNode(
         annotation=annotation if deriver.inside else _AnyInstance(f"Foreign_{id(adapter):x}", (), {}),
         convert=checker.convert,
         schema=lambda: {**schema, "$defs": definitions} if definitions else dict(schema),
         explain=checker.explain,
-        admits_string=foreign_schema.admits_string(schema, definitions),
+        admits_string=lambda: "string" in shape().admits,
     )
 
 
@@ -134,8 +142,9 @@ class _Checker:
     `strict=False` of the author's on a model or a field holds there.
     """
 
-    def __init__(self, annotation: Any, adapter: Any) -> None:
+    def __init__(self, annotation: Any, adapter: Any, shape: Callable[[], Validator]) -> None:
         self._annotation = annotation
+        self._shape = shape
         self._validate: Callable[..., Any] = adapter.validator.validate_json
         self._refusal = sys.modules["pydantic"].ValidationError
 
@@ -153,25 +162,24 @@ class _Checker:
             raise ValueError("refused by pydantic")
         return result
 
-    def explain(self, value: Any) -> Iterator[tuple[Keys, str, Any, str]]:
-        """Yield every fault; never raises."""
+    def explain(self, value: Any) -> list[Fault]:
+        """Return every fault; never raises."""
         try:
             faults = self._checked(value)[1]
         except ToolError as error:
-            yield (), str(error), value, ""
-            return
+            return [Fault("", str(error), value)]
         except Exception:
             logger.exception("a validator of %s failed", self._annotation)
-            yield (), _NOT_CHECKED, value, ""
-            return
-        for entry in settle(faults):
-            yield entry.keys, entry.message, entry.value, "type" if entry.wanted else ""
+            return [Fault("", _NOT_CHECKED, value)]
+        return [
+            Fault(path_text(entry.keys), entry.message, entry.value, "type" if entry.wanted else "")
+            for entry in settle(faults)
+        ]
 
     def _checked(self, value: Any) -> tuple[Any, list[Entry]]:
         result, faults = self._run(value, strict=True)
-        places = whole_floats(faults)
-        if places:
-            value = _with_integers(value, places)
+        if any(entry.wanted == "integer" for entry in faults):
+            value = self._shape().fold(msgspec.json.decode(_encode(value)))  # 5.0 is an integer
             result, faults = self._run(value, strict=True)
         excused = [entry for entry in faults if is_lenient(self._annotation, entry.keys)]
         if not excused:
@@ -187,18 +195,6 @@ class _Checker:
             return None, entries(refusal.errors(include_url=False), value, self._annotation)
 
 
-def _with_integers(value: Any, places: list[Keys]) -> Any:
-    copy = msgspec.json.decode(_encode(value))
-    for keys in places:
-        holder: Any = [copy]
-        key: str | int = 0
-        for below in keys:
-            holder, key = holder[key], below
-        holder[key] = int(holder[key])
-        copy = holder[0] if not keys else copy
-    return copy
-
-
 # Results ----------------------------------------------------------------------------------------------------------
 
 
@@ -206,11 +202,12 @@ class _ResultChecker:
     """Looks at the JSON of a result: objects are in form by construction, a plain dict in their place may not be.
 
     Args:
+        shape: what the published schema says, made when it is asked for.
         cls: what msgspec wants an instance of; None where a stand-in takes anything.
     """
 
-    def __init__(self, schema: dict[str, Any], definitions: dict[str, Any], cls: Any) -> None:
-        self._schema, self._definitions, self._cls = schema, definitions, cls
+    def __init__(self, shape: Callable[[], Validator], cls: Any) -> None:
+        self._shape, self._cls = shape, cls
 
     def convert(self, value: Any) -> Any:
         """Return something that passes for the object: nobody looks at it.
@@ -218,15 +215,13 @@ class _ResultChecker:
         Raises:
             ValueError: the value is not shaped as the published schema says.
         """
-        if foreign_schema.misfit(self._schema, self._definitions, value) is not None:
+        if not self._shape().is_valid(value):
             raise ValueError("refused by the published schema")
-        return value if self._cls is None else self._cls.__new__(self._cls)
+        return object() if self._cls is None else self._cls.__new__(self._cls)
 
-    def explain(self, value: Any) -> Iterator[tuple[Keys, str, Any, str]]:
-        """Yield the first fault."""
-        found = foreign_schema.misfit(self._schema, self._definitions, value)
-        if found is not None:
-            yield (*found, "")
+    def explain(self, value: Any) -> list[Fault]:
+        """Return every fault."""
+        return self._shape().faults(msgspec.json.decode(_encode(value)))
 
 
 def plain(value: object) -> object:

@@ -7,12 +7,13 @@ Spec 2026-07-28: server/tools, "Tool".
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import re
 import typing
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
 
@@ -280,8 +281,9 @@ def name_of(function: Callable[..., Any]) -> str:
 
 def refuse_generator(subject: str, function: Callable[..., Any]) -> None:
     """Refuse a function whose call would give nothing to answer with."""
-    if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
-        raise TypeError(f"{subject} is a generator; return a value, or a list of what it would yield")
+    for called in (function, type(function).__call__):
+        if inspect.isasyncgenfunction(called) or inspect.isgeneratorfunction(called):
+            raise TypeError(f"{subject} is a generator; return a value, or a list of what it would yield")
 
 
 def unfinished(function: classmethod[Any, Any, Any] | staticmethod[Any, Any], noun: str) -> str:
@@ -293,7 +295,7 @@ def unfinished(function: classmethod[Any, Any, Any] | staticmethod[Any, Any], no
 
 def _named(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return what a `functools.partial` stands for, which has the name and the docstring."""
-    while hasattr(function, "func") and not hasattr(function, "__name__"):
+    while isinstance(function, functools.partial) and not hasattr(function, "__name__"):
         function = function.func
     return function
 
@@ -405,7 +407,14 @@ def _checked(name: str, output: Output) -> Check:
 
 
 def _completed(annotation: Any) -> Any:
-    """Return what a call ends with, of an annotation that may say that it asks first, `str | InputRequiredResult`."""
+    """Return the type of the value that a call ends with.
+
+    The annotation may say that it asks first, `str | InputRequiredResult`, or what a whole result has as structured
+    content, `Annotated[CallToolResult, Book]`.
+    """
+    parts = get_args(annotation)
+    if get_origin(annotation) is Annotated and parts[0] is CallToolResult and not isinstance(parts[1], str):
+        return Annotated[parts[1:]] if len(parts) > 2 else parts[1]
     union = members(annotation)
     if union is None:
         return inspect.Signature.empty if annotation is InputRequiredResult else annotation

@@ -40,7 +40,7 @@ from .resource_contents import ContentsEncoder
 from .resource_files import StoredFile
 from .resource_security import DEFAULT_RESOURCE_SECURITY, ResourceSecurity
 from .signature import InvalidArguments, Signature
-from .texts import argument_reader, offered, text_reader
+from .texts import argument_reader, offered, read_texts, text_reader
 
 __all__ = ["ReadResourceParams", "Resource", "ResourceSpec", "Variables", "make_resource"]
 
@@ -79,8 +79,11 @@ class Variables:
         properties = {entry.wire_name: entry for entry in signature.properties}
         _check_match(template, {name: (entry.node, entry.required) for name, entry in properties.items()})
         self.offered = {name: offered(properties[name].node) for name in template.variable_names}
-        self._readers = {name: argument_reader(entry) for name, entry in properties.items()}
-        self._item_readers = {name: _item_reader(entry.node) for name, entry in properties.items()}
+        self._readers = {
+            name: reader
+            for name, entry in properties.items()
+            if (reader := _list_reader(entry.node) if _array(entry.node) else argument_reader(entry)) is not None
+        }
 
     def bind(self, values: Values) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments of the function.
@@ -88,20 +91,11 @@ class Variables:
         Raises:
             InvalidArguments: a value does not fit its parameter.
         """
-        read = {name: self._read(name, value) for name, value in values.items()}
-        given = {name: value for name, value in read.items() if value is not msgspec.UNSET}
-        return self._signature.read(msgspec.json.encode(given))
+        return self._signature.read(read_texts(self._readers, values))
 
     def explain(self, refusal: InvalidArguments) -> str:
         """Return one line about values that did not fit."""
         return listing(refusal.faults, echo_values=self._signature.echo_values).replace("\n", "; ")
-
-    def _read(self, name: str, value: str | list[str]) -> Any:
-        if isinstance(value, list):
-            read = self._item_readers[name]
-            return value if read is None else [read(item) for item in value]
-        reader = self._readers[name]
-        return value if reader is None else reader(value)
 
 
 def _check_match(template: UriTemplate, parameters: dict[str, tuple[Node, bool]]) -> None:
@@ -136,25 +130,27 @@ def _array(node: Node) -> ArrayNode | None:
     return next((part for part in alternatives(node) if isinstance(part, ArrayNode)), None)
 
 
-def _item_reader(node: Node) -> Callable[[str], Any] | None:
-    """Return what turns the text of an item into a JSON value, None where the text is the value.
+def _list_reader(node: Node) -> Callable[[list[str]], Any] | None:
+    """Return what turns the texts of items into JSON values, None where the texts are the values.
 
     The decoder of arguments reads a text as JSON only where it is a whole argument.
     """
     array = _array(node)
     item = None if array is None else array.items
     reader = None if item is None else text_reader(item)
-    if item is None or reader is None or admits_string(item):
-        return reader
+    if item is None or reader is None:
+        return None
 
     def read(text: str) -> Any:
         value = reader(text)
+        if value is not text or admits_string(item):
+            return value
         try:
-            return msgspec.json.decode(value) if value is text else value
+            return msgspec.json.decode(text)
         except DECODE_FAULTS:
             return text
 
-    return read
+    return lambda texts: [read(text) for text in texts]
 
 
 # --- resources --------------------------------------------------------------------------------------------------------

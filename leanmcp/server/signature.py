@@ -29,6 +29,7 @@ from .nodes import (
     Property,
     RefNode,
     alternatives,
+    checking_decoder,
     typed_decoder,
     walk,
 )
@@ -267,7 +268,7 @@ def derive_output(
     """
     node = Deriver(tool_name, scope, output=True).derive(annotation, "return value")
     schema = publish(node, msgspec.structs.replace(schemas, output=True))
-    return Output(node, schema, typed_decoder(node))
+    return Output(node, schema, checking_decoder(node))
 
 
 def _property(source: Source, deriver: Deriver, parameter: inspect.Parameter) -> tuple[Property, FieldExtra]:

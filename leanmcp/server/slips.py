@@ -40,6 +40,7 @@ _SHAPES = {
     **{name: _MADE.format(name) for name in ("NamedTuple", "TypedDict", "Protocol", "Struct", "Model")},
     **dict.fromkeys(("Audio", "File", "Image"), _NOT_SENT),
     "MCPServer": "use the server that the module made; what belongs to the request is in ctx: Context",
+    "ReadOnly": "leave ReadOnly out, and write the type inside",
     "Optional": "write the type inside, Optional[int], or int | None",
     "Union": "write the types inside, Union[int, str], or int | str",
 }
@@ -140,7 +141,7 @@ def unresolved(annotation: object, error: Exception, code: Any) -> str:
     kinds = [mark for mark in getattr(annotation, "__metadata__", ()) if isinstance(mark, type)]
     if isinstance(first, typing.ForwardRef) and kinds:
         instead = f"the type stands first, Annotated[{kinds[0].__name__}, {first.__forward_arg__!r}]"
-    elif isinstance(error, SyntaxError | TypeError) or "__module__" in str(error):
+    elif not isinstance(error, NameError | AttributeError) or "__module__" in str(error):
         is_turned = "Annotated[" in text and not isinstance(error, TypeError)
         instead = "the type stands first in Annotated[type, ...]" if is_turned else "correct how the type is written"
     return f"has type {annotation!r}, which cannot be resolved: {error}; {instead}"

@@ -6,9 +6,11 @@ In: a callable. Out: `Source`. Refusals are TypeErrors that name tool, parameter
 from __future__ import annotations
 
 import builtins
+import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from types import CodeType
 from typing import TYPE_CHECKING, Any, get_origin
 
 from ..constraints import evaluate, members
@@ -165,7 +167,7 @@ class Source:
     def _resolve(self, where: str, annotation: Any) -> Any:
         try:
             return evaluate(annotation, {**self.module, **self.scope}, {})
-        except (NameError, AttributeError, SyntaxError, TypeError) as error:
+        except Exception as error:  # a text is code, which may raise anything
             from .slips import unresolved  # of mistakes only
 
             raise TypeError(f"{self.subject}: {where} {unresolved(annotation, error, self._code)}") from None
@@ -206,8 +208,8 @@ def _plain_function(function: Any) -> Any:
     """Follow partials, methods, callable objects and decorators to the function that was written."""
     while True:
         if hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
-        elif hasattr(function, "func") and hasattr(function, "keywords"):
+            function = inspect.unwrap(function)
+        elif isinstance(function, functools.partial):
             function = function.func
         elif inspect.ismethod(function):
             function = function.__func__
@@ -230,7 +232,7 @@ def _scope(function: Any) -> dict[str, Any]:
     """Return the names around a function: its closure, and the locals of the running functions it stands in."""
     scope: dict[str, Any] = {}
     code = getattr(function, "__code__", None)
-    if code is None:
+    if type(code) is not CodeType:  # of a mock it only looks like one
         return scope
     for frame in reversed(list(_frames())):
         outer = frame.f_code

@@ -11,7 +11,7 @@ In: the node of a type. Out: what turns a text into a JSON value, which the type
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -31,7 +31,7 @@ from .nodes import (
     alternatives,
 )
 
-__all__ = ["argument_reader", "is_structured", "offered", "text_reader"]
+__all__ = ["argument_reader", "is_structured", "offered", "read_texts", "text_reader"]
 
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
@@ -40,7 +40,7 @@ def _takes_text(node: Node) -> bool:
     """Return whether any text at all may be a value."""
     if isinstance(node, TextNode):
         return node.kind == "str"
-    return isinstance(node, AnyNode) or (isinstance(node, ForeignNode) and node.admits_string)
+    return isinstance(node, AnyNode) or (isinstance(node, ForeignNode) and node.admits_string())
 
 
 def _spelled(value: object) -> str:
@@ -80,6 +80,12 @@ def argument_reader(entry: Property) -> Callable[[str], Any] | None:
     if reader is None or entry.required or "" in offered(entry.node):
         return reader
     return lambda text: reader(text) if text else msgspec.UNSET
+
+
+def read_texts(readers: Mapping[str, Callable[[Any], Any]], texts: Mapping[str, Any]) -> bytes:
+    """Return the JSON of arguments, those that have a reader read by it, without what stands for nothing."""
+    read = {name: readers[name](text) if name in readers else text for name, text in texts.items()}
+    return msgspec.json.encode({name: value for name, value in read.items() if value is not msgspec.UNSET})
 
 
 def is_structured(node: Node) -> bool:

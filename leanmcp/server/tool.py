@@ -118,7 +118,7 @@ class Tool:
             try:
                 arguments = self._decode(params.arguments)
             except DECODE_FAULTS:
-                arguments = self._signature.recover(_object(params.arguments))
+                arguments = self._signature.recover(object_of(params.arguments))
             if self._plain and params.request_state is UNSET:
                 value = await self._function(*astuple(arguments))
             else:
@@ -197,13 +197,13 @@ def _any_json(raw: msgspec.Raw) -> Any:
         return None  # the decoder of the arguments says what is wrong with them
 
 
-def _object(raw: msgspec.Raw) -> bytes:
+def object_of(raw: msgspec.Raw, form: str = "an object") -> bytes:
     """Return the bytes of an arguments object, null for none; InvalidParams for anything else (policy P10)."""
     data = bytes(raw)
     if data == b"null":
         return b"{}"
     if not data.startswith(b"{"):
-        raise InvalidParams("Invalid params: `arguments` must be an object")
+        raise InvalidParams(f"Invalid params: `arguments` must be {form}")
     return data
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 from leanmcp import MCPError, MCPServer, ToolError
+from leanmcp.logs import logger
+from tests.support.lines import Lines, run
+from tests.support.processes import call
 from tests.support.tool_calls import invoke, result, text
 
 
@@ -129,3 +133,70 @@ def test_fault_in_a_users_own_type_is_masked_under_the_tools_name(
     assert "'tool'" in text(answer)
     assert "secret" not in text(answer)
     assert "tool tool failed" in caplog.text
+
+
+def test_a_mistake_of_our_own_is_logged_and_stays_in_its_request(
+    mcp: MCPServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ours: FIELD 31; in the task of a call, as that of the first one is, and before there is one."""
+
+    async def handle(*_: Any) -> Any:
+        raise ZeroDivisionError("secret")
+
+    mcp.methods["tools/call"] = mcp.methods["tools/call"]._replace(handle=handle)
+
+    async def conversation(lines: Lines) -> list[Any]:
+        return [(await lines.send(call("tool", {}, number)).answer(number))["error"] for number in range(2)]
+
+    assert run(mcp, conversation) == [{"code": -32603, "message": "Internal error"}] * 2
+    assert [record.message for record in caplog.records] == ["a request failed inside leanmcp"] * 2
+
+
+class Strange(Exception):
+    """An exception that says nothing of itself."""
+
+    @property
+    def __class__(self) -> Any:
+        raise RuntimeError("no class")
+
+    @__class__.setter
+    def __class__(self, value: Any) -> None:
+        raise RuntimeError("no class")
+
+
+class Broken(logging.Handler):
+    """A handler that fails."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        raise RuntimeError("broken")
+
+
+def refuse(record: logging.LogRecord) -> bool:
+    """Fail as a filter."""
+    raise RuntimeError("broken")
+
+
+@pytest.mark.parametrize("broken", ["handler", "filter", "exception"])
+def test_a_failure_that_cannot_be_logged_is_answered_all_the_same(
+    mcp: MCPServer, broken: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ours: FIELD 31; it would end a stdio server."""
+
+    @mcp.tool
+    async def fail() -> str:
+        raise Strange if broken == "exception" else ValueError
+
+    async def conversation(lines: Lines) -> list[Any]:
+        return [await lines.send(call("fail", {}, number)).answer(number) for number in range(2)]
+
+    handler = Broken() if broken == "handler" else logging.StreamHandler()
+    logger.addHandler(handler)
+    if broken == "filter":
+        logger.addFilter(refuse)
+    try:
+        answers = run(mcp, conversation)
+    finally:
+        logger.removeHandler(handler)
+        logger.removeFilter(refuse)
+    assert all("error" in answer or answer["result"]["isError"] for answer in answers)
+    assert "leanmcp: logging has failed with RuntimeError: " in capsys.readouterr().err

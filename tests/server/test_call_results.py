@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
 from leanmcp import MCPServer
 from leanmcp.types import CallToolResult, ImageContent, TextContent
+from tests.support.spec import request
 from tests.support.tool_calls import result, text
 
 
@@ -185,6 +187,24 @@ def test_call_tool_result_is_the_whole_result(mcp: MCPServer) -> None:
     answer = result(mcp, "tool")
     assert (answer["isError"], answer["structuredContent"]) == (False, {"a": 1})
     assert set(answer["_meta"]) == {"x/y", "io.modelcontextprotocol/serverInfo"}
+
+
+@pytest.mark.parametrize(
+    ("x", "said"), [(1, "here"), ("a", "x: Input should be a valid integer"), (None, "Input should be an object")]
+)
+def test_the_type_beside_a_whole_result_is_that_of_its_structured_content(mcp: MCPServer, x: Any, said: str) -> None:
+    """Ours: `Annotated[CallToolResult, Point]`, as in the official SDK; it is published and checked."""
+
+    @mcp.tool
+    async def tool() -> Annotated[CallToolResult, Point, "where it is"]:
+        return CallToolResult(content=[TextContent(text="here")], structured_content=x and {"x": x, "y": 0})
+
+    found = result(mcp, "tool")
+    assert said in text(found)
+    assert found.get("structuredContent") == ({"x": 1, "y": 0} if x == 1 else None)
+    assert found["isError"] is (x != 1)
+    (entry,) = asyncio.run(request(mcp, "tools/list", {}))["result"]["tools"]
+    assert entry["outputSchema"]["required"] == ["x"]
 
 
 def test_null_in_a_large_result_costs_no_walk_in_python(mcp: MCPServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import pytest
 
-from leanmcp.server import derive
+from leanmcp.schema.faults import Fault
+from leanmcp.server import derive, foreign_schema
 from leanmcp.server.nodes import ForeignNode, Node
 from leanmcp.server.signature import InvalidArguments, Signature
 
@@ -26,9 +26,9 @@ class Celsius:
 
 @pytest.fixture
 def celsius(monkeypatch: pytest.MonkeyPatch) -> None:
-    def explain(value: Any) -> Iterator[tuple[tuple[str | int, ...], str, Any, str]]:
+    def explain(value: Any) -> Iterator[Fault]:
         if not isinstance(value, dict) or "degrees" not in value:
-            yield ("degrees",), "Field required", msgspec.UNSET, ""
+            yield Fault("degrees", "Field required")
 
     def convert(value: Any) -> Celsius:
         return Celsius(value["degrees"])
@@ -39,7 +39,9 @@ def celsius(monkeypatch: pytest.MonkeyPatch) -> None:
     def hook(annotation: Any, deriver: derive.Deriver) -> Node | None:
         if annotation is not Celsius:
             return None
-        return ForeignNode(annotation=Celsius, convert=convert, schema=schema, explain=explain, admits_string=False)
+        return ForeignNode(
+            annotation=Celsius, convert=convert, schema=schema, explain=explain, admits_string=lambda: False
+        )
 
     monkeypatch.setattr(derive, "foreign_node", hook)
 
@@ -58,3 +60,10 @@ def test_a_foreign_kind_of_type_joins_with_its_definitions() -> None:
     assert type(arguments.other[0]) is Celsius
     with pytest.raises(InvalidArguments, match=r"other\[0\]\.degrees: Field required"):
         signature.recover(b'{"place":{"x":1},"value":{"degrees":3},"other":[{}]}')
+
+
+def test_a_schema_over_the_limits_lets_everything_pass() -> None:
+    """Ours: an Enum of 20,000 members; the package that made the values has checked them."""
+    shape = foreign_schema.shape_of({"$ref": "#/$defs/Code"}, {"Code": {"enum": list(range(20_000))}})
+    assert shape.is_valid("anything")
+    assert "string" in shape.admits

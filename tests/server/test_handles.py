@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import decimal
 import logging
+import pathlib
 import re
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
+import pydantic
 import pytest
 
-from leanmcp import Context, Handles, MCPServer, ToolError
+from leanmcp import Context, Handles, MCPServer, Model, ToolError
 from leanmcp.server.handles import Store, StoredHandles
 from tests.support.spec import request
 
@@ -294,6 +297,37 @@ def test_stored_values_are_typed_copies_that_other_processes_find() -> None:
         assert await first.get(handle) == Basket({"a": 2})
 
     asyncio.run(main())
+
+
+class Item(pydantic.BaseModel):
+    price: decimal.Decimal
+
+
+class Places(Model):
+    folder: pathlib.Path
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (Item, Item(price=decimal.Decimal("1.50"))),
+        (dict[int, Item], {1: Item(price=decimal.Decimal(2))}),
+        (Places, Places(folder=pathlib.Path("a"))),
+        (pathlib.Path | None, None),
+    ],
+)
+def test_stored_values_may_be_what_a_parameter_may_be(kind: Any, value: Any) -> None:
+    """Ours: pydantic's models and paths too; what has no JSON form is told where it is kept."""
+    handles: StoredHandles[Any] = StoredHandles(MemoryStore(Clock()), kind)
+
+    async def main() -> None:
+        assert await handles.get(await handles.create(value)) == value
+        with pytest.raises(ToolError, match=r"no JSON form at \[1\]: nan is no JSON number"):
+            await handles.create(float("nan"))
+
+    asyncio.run(main())
+    with pytest.raises(TypeError, match="handles 'basket': type= has type complex"):
+        StoredHandles(MemoryStore(Clock()), complex, kind="basket")
 
 
 def test_store_is_asked_for_keys_of_ours_only() -> None:

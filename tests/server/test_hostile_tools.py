@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import datetime
+import decimal
 import threading
 import time
 from collections.abc import Callable
@@ -43,6 +45,38 @@ class Bytes(bytes):
     pass
 
 
+class Stamp(datetime.datetime):
+    """As that of pandas, of pendulum and of freezegun is one."""
+
+    def isoformat(self, *args: Any, **options: Any) -> str:
+        raise RuntimeError("no text")
+
+
+class NotATime(Stamp):
+    """As NaT of pandas is one."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __ne__(self, other: object) -> bool:
+        return True
+
+
+class Day(datetime.date):
+    pass
+
+
+class Clock(datetime.time):
+    pass
+
+
+class Span(datetime.timedelta):
+    pass
+
+
+class Amount(decimal.Decimal):
+    pass
+
+
 class Mute:
     """Cannot be shown."""
 
@@ -62,6 +96,9 @@ class Array:
 
     def __bool__(self) -> bool:
         raise ValueError("ambiguous")
+
+    def tolist(self) -> list[int]:
+        raise RuntimeError("not now")
 
 
 class Moody(dict[str, Any]):
@@ -98,7 +135,18 @@ def text(answer: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(Int(5), 5), (Text("x"), "x"), (Float(1.5), 1.5), (Bytes(b"hi"), "aGk="), (Moody(a=None), {"a": None})],
+    [
+        (Int(5), 5),
+        (Text("x"), "x"),
+        (Float(1.5), 1.5),
+        (Bytes(b"hi"), "aGk="),
+        (Moody(a=None), {"a": None}),
+        (Stamp(2026, 11, 30, 9, tzinfo=datetime.UTC), "2026-11-30T09:00:00Z"),
+        (Day(2026, 11, 30), "2026-11-30"),
+        (Clock(9, 30, microsecond=5), "09:30:00.000005"),
+        (Span(hours=-1), "-PT3600S"),
+        (Amount("1.50"), "1.50"),
+    ],
     ids=lambda value: type(value).__name__,
 )
 def test_instances_of_subclasses_travel_as_what_they_are(value: Any, shown: Any) -> None:
@@ -112,7 +160,8 @@ def test_instances_of_subclasses_travel_as_what_they_are(value: Any, shown: Any)
     ("value", "reason"),
     [
         (Mute(), "at v: Mute has no JSON form"),
-        (Array(), "at v: Array has no JSON form"),
+        (Array(), "at v: Array has no JSON form; return what its `tolist()` gives"),
+        (NotATime(1, 1, 1), "at v: NotATime is no date; return None instead"),
         (Float("nan"), "at v: nan is no JSON number"),
         (..., "at v: ellipsis has no JSON form"),
         ((n for n in range(3)), "at v: generator has no JSON form"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import decimal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import msgspec
+import pydantic
 import pytest
 
 from leanmcp import Context, Model, ToolError
@@ -251,6 +253,32 @@ def test_a_step_before_a_question_is_done_once() -> None:
     answers = play(mcp, message("buy"), accepted(word="a"), accepted(word="b"))
     assert text(answers[-1]) == "{'number': 7} Receipt(number=7) {'parcel': 8}"
     assert charged == ["first", "second"]
+
+
+class Invoice(pydantic.BaseModel):
+    total: decimal.Decimal = decimal.Decimal("1.50")
+
+
+class Folder(Model):
+    invoices: list[Invoice]
+
+
+@pytest.mark.parametrize(
+    ("made", "kind"),
+    [(Invoice(), Invoice), ([Invoice()], list[Invoice]), (Folder(invoices=[Invoice()]), Folder)],
+    ids=["model", "list", "struct"],
+)
+def test_a_step_gives_objects_of_the_type_that_is_asked_for(made: Any, kind: Any) -> None:
+    """Ours: those of pydantic too, alone and inside of others."""
+    mcp, seen = server(), []
+
+    @mcp.tool
+    async def step(ctx: Context[Any]) -> str:
+        seen.append(await ctx.once("step", lambda: made, type=kind))
+        return "done"
+
+    play(mcp, message("step"))
+    assert seen == [made]
 
 
 def test_a_step_that_fails_is_not_done(caplog: pytest.LogCaptureFixture) -> None:

@@ -313,6 +313,19 @@ def test_a_local_model_with_a_late_reference_is_completed() -> None:
     assert invoke(server(take), {"value": {"inner": {"x": 1}}})["structuredContent"] == {"x": 1}
 
 
+def test_a_deprecated_parameter_is_published_as_one() -> None:
+    """Ours: an annotation of JSON Schema, beside those that the author writes."""
+
+    def take(value: Annotated[int, Field(deprecated="say it", json_schema_extra={"x-a": 1})]) -> None: ...
+
+    assert entry(server(take)).input_schema["properties"]["value"] == {
+        "deprecated": True,
+        "title": "Value",
+        "type": "integer",
+        "x-a": 1,
+    }
+
+
 @pytest.mark.parametrize(
     ("annotation", "reason"),
     [
@@ -320,6 +333,7 @@ def test_a_local_model_with_a_late_reference_is_completed() -> None:
         (Book | Model, "pydantic"),
         (Annotated[Book, Field(ge=1)], "constraint ge does not fit"),
         (Annotated[int, Field(validation_alias=pydantic.AliasChoices("a", "b"))], "more than one alias"),
+        (Annotated[int, Field(json_schema_extra=lambda schema: schema.clear())], "is a function; give a dict"),
         (list[Book] | list[Cat], "apart; write one list of both"),
     ],
 )

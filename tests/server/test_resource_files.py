@@ -400,6 +400,7 @@ def test_no_descriptor_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             await read_file(StoredFile(path=str(path)), threads, lazy=True, max_size=1)
         with pytest.raises(ResourceNotFoundError):
             await read_file(StoredFile(path=str(path), root=str(tmp_path / "other")), threads, lazy=True)
+        await threads.run(int)  # by now the thread has let go of the error before, whose frames hold descriptors
 
     asyncio.run(main())
     gc.collect()

@@ -122,6 +122,21 @@ def test_a_coroutine_that_comes_in_the_turn_of_a_cancellation_is_closed() -> Non
     assert threads._unfinished == 0
 
 
+def test_jobs_wait_for_the_threads_that_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours: where the system has no more; without a single one, the call fails and its place is free."""
+    threads, done = ThreadPool(3), list[str]()
+    assert asyncio.run(work(threads, 1)) == [0]
+
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert asyncio.run(work(threads, 3)) == [0, 1, 2]
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        asyncio.run(ThreadPool(3).run(int, done=lambda: done.append("done")))
+    assert done == ["done"]
+
+
 def in_a_child(check: Callable[[], bool]) -> bool:
     """Return what a forked process finds."""
     process = os.fork()

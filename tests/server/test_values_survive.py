@@ -16,8 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from leanmcp import MCPServer, run
+from leanmcp import MCPServer
 from leanmcp.server.encoding import encode_other
+from tests.support.in_process import request
 from tests.support.typed_values import CONVERTED, typed
 
 EXAMPLES = int(os.environ.get("LEANMCP_FUZZ_EXAMPLES", "150"))
@@ -40,12 +41,12 @@ def test_a_value_comes_through_a_call_unchanged(loop: asyncio.Runner, data: st.D
     annotation, values = data.draw(typed(more=tuple(CONVERTED)))
     value = data.draw(values)
     server, seen = _server(annotation)
-    tool = loop.run(run.request(server, "tools/list", {}))["result"]["tools"][0]
+    tool = loop.run(request(server, "tools/list", {}))["result"]["tools"][0]
     takes, returns = (Draft202012Validator(tool[name]) for name in ("inputSchema", "outputSchema"))
     arguments = msgspec.json.decode(msgspec.json.encode({"value": value}, enc_hook=encode_other))
     for _ in range(2):
         takes.validate(arguments)
-        result = loop.run(run.request(server, "tools/call", {"name": "same", "arguments": arguments}))["result"]
+        result = loop.run(request(server, "tools/call", {"name": "same", "arguments": arguments}))["result"]
         assert result["isError"] is False, result["content"]
         assert seen.pop() == value
         returns.validate(result["structuredContent"])

@@ -11,8 +11,9 @@ from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar
 import pydantic
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
-import leanmcp.run
 from leanmcp import MCPServer
+
+from .in_process import request
 
 T = TypeVar("T")
 
@@ -121,7 +122,7 @@ def taking(annotation: Any, **options: Any) -> tuple[MCPServer, list[Any]]:
 
 def invoke(mcp: MCPServer, arguments: Any) -> Any:
     name = next(iter(mcp.tools)).name
-    return asyncio.run(leanmcp.run.request(mcp, "tools/call", {"name": name, "arguments": arguments}))["result"]
+    return asyncio.run(request(mcp, "tools/call", {"name": name, "arguments": arguments}))["result"]
 
 
 def text(result: Any) -> str:

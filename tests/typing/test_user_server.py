@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from leanmcp import run
 from tests.conformance.node import CannotInstall, find_node, install
+from tests.support.in_process import request
 from tests.support.processes import ROOT, environment
 from tests.support.type_checks import CHECK_TIMEOUT, mypy
 from tests.typing import user_client, user_server
@@ -100,12 +100,12 @@ def check_mistakes(errors: list[str]) -> None:
 
 def test_the_server_of_the_type_checkers_runs() -> None:
     """Ours: what is clean for a checker is no fiction."""
-    listed = asyncio.run(run.request(user_server.mcp, "tools/list", {}))["result"]["tools"]
+    listed = asyncio.run(request(user_server.mcp, "tools/list", {}))["result"]["tools"]
     names = [tool["name"] for tool in listed]
     assert names[:3] == ["plain", "empty_brackets", "everything"]
     assert names[-2:] == ["count", "shelf_names"]
     arguments = {"query": "q", "region": "r", "limit": 2}
-    result = asyncio.run(run.request(user_server.mcp, "tools/call", {"name": "everything", "arguments": arguments}))
+    result = asyncio.run(request(user_server.mcp, "tools/call", {"name": "everything", "arguments": arguments}))
     assert result["result"]["structuredContent"] == {"result": ["q", "r"]}
 
 
