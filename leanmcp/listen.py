@@ -13,11 +13,14 @@ import socket
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from .errors import BindError
+
+if TYPE_CHECKING:
+    from .server.app import MCPServer
 
 _BACKLOG = 2048
 _PAIR = 2
@@ -36,6 +39,8 @@ _OF_SOCKETS = {
 _OF_DESCRIPTORS = {
     errno.EBADF: "it is not open; it is for a socket that a supervisor hands over",
     errno.ENOTSOCK: "it is no socket; it is for one that a supervisor hands over",
+    errno.EINVAL: "it is a connection; have the supervisor hand the listening socket over, as systemd with Accept=no",
+    errno.EOPNOTSUPP: "it is a socket without connections; give one of TCP, or a Unix stream socket",
 }
 """Why a descriptor cannot be served."""
 
@@ -94,12 +99,33 @@ class HTTPOptions(msgspec.Struct, kw_only=True, frozen=True):
 
     def hosts(self) -> list[str]:
         """Return the Host names that are served: an address that was bound on purpose is one of them."""
-        bound = [] if self.host in _WILDCARDS else [f"[{self.host}]" if ":" in self.host else self.host]
-        return [*self.allowed_hosts, *bound]
+        hosts = (*self.allowed_hosts, *(() if self.host in _WILDCARDS else (self.host,)))
+        return [f"[{host}]" if host.count(":") > 1 and host[0] != "[" else host for host in hosts]
 
     def origins(self) -> list[str]:
         """Return the origins whose pages may call."""
         return [*self.allowed_origins, *(() if isinstance(self.cors, bool) else self.cors)]
+
+
+def options_of(server: MCPServer, given: dict[str, Any]) -> HTTPOptions:
+    """Return the options of HTTP, given under our names or the official SDK's; a limit among them goes to the server.
+
+    Raises:
+        TypeError: an unknown one.
+    """
+    options = dict(given)
+    options.pop("stateless_http", None)  # always so
+    if "streamable_http_path" in options:
+        options["path"] = options.pop("streamable_http_path")
+    if "max_request_body_size" in options:
+        server.limits = msgspec.structs.replace(server.limits, max_body_size=options.pop("max_request_body_size"))
+    known = HTTPOptions.__struct_fields__
+    for name in options:
+        if name not in known:
+            from .run_mistakes import unknown  # of mistakes only
+
+            raise TypeError(unknown("option", name, known))
+    return HTTPOptions(**options)
 
 
 def _check_kinds(options: HTTPOptions) -> None:
@@ -125,8 +151,10 @@ def _check_kinds(options: HTTPOptions) -> None:
 
 def _check_path(path: str) -> None:
     """Refuse what no request would ever be at."""
-    if path.startswith("/") and (found := re.search(r"[?#\s]", path)):
-        raise ValueError(f"path={path!r}: {found[0]!r} is no part of a path; write {path[: found.start()]!r}")
+    if path.startswith("/") and (found := re.search(r"[^!$&-;=@-Z_a-z~%]|%(?![0-9A-Fa-f]{2})", path)):
+        cut, wrong = path[: found.start()], found[0]
+        hint = f"write {cut!r}" if wrong in "?# \n" else "that is ASCII letters, digits, -._~, and others as %C3%B6"
+        raise ValueError(f"path={path!r}: {wrong!r} is no part of a path; {hint}")
 
 
 def _check_place(options: HTTPOptions) -> None:
@@ -197,11 +225,11 @@ async def listen(factory: Callable[[], asyncio.Protocol], options: HTTPOptions) 
     context = _context(options.ssl)
     tls = {} if context is None else {"ssl": context, "ssl_handshake_timeout": _HANDSHAKE}
     try:
+        sock = _socket_of(options)
         if options.uds is not None:
-            server = await loop.create_unix_server(factory, sock=_unix_socket(options), backlog=_BACKLOG, **tls)
+            server = await loop.create_unix_server(factory, sock=sock, backlog=_BACKLOG, **tls)
             return Listener(server, _where(options, 0), os.fspath(options.uds))
-        if options.fd is not None:
-            sock = socket.socket(fileno=os.dup(options.fd))
+        if sock is not None:
             server = await loop.create_server(factory, sock=sock, backlog=_BACKLOG, **tls)
             return Listener(server, _where(options, 0))
         server = await loop.create_server(factory, options.host, options.port, backlog=_BACKLOG, **tls)
@@ -217,12 +245,8 @@ def bind(options: HTTPOptions) -> tuple[socket.socket, str]:
         BindError: the address cannot be bound.
     """
     try:
-        if options.uds is not None:
-            sock = _unix_socket(options)
-            sock.listen(_BACKLOG)
+        if (sock := _socket_of(options)) is not None:
             return sock, _where(options, 0)
-        if options.fd is not None:
-            return socket.socket(fileno=os.dup(options.fd)), _where(options, 0)
         kind, flags = socket.SOCK_STREAM, socket.AI_PASSIVE
         found = socket.getaddrinfo(options.host or None, options.port, type=kind, flags=flags)
         # One descriptor is one address: of a name that has several, such as localhost, that of IPv4.
@@ -231,6 +255,22 @@ def bind(options: HTTPOptions) -> tuple[socket.socket, str]:
     except (OSError, ValueError) as error:
         raise BindError(f"cannot listen on {_place(options)}: {_reason(error, options)}") from None
     return sock, _where(options, sock.getsockname()[1])
+
+
+def _socket_of(options: HTTPOptions) -> socket.socket | None:
+    """Return a listening socket, a Unix one or that behind a descriptor; None where a TCP port is to be bound."""
+    if options.uds is not None:
+        sock = _unix_socket(options)
+    elif options.fd is not None:
+        sock = socket.socket(fileno=os.dup(options.fd))
+    else:
+        return None
+    try:
+        sock.listen(_BACKLOG)  # uvloop would not tell that it cannot
+    except OSError:
+        sock.close()
+        raise
+    return sock
 
 
 def _where(options: HTTPOptions, port: int) -> str:

@@ -87,10 +87,6 @@ class RequestReader:
         """Octets that belong to no complete request, or to requests not asked for yet."""
         return len(self._data) - self._position + (0 if self._body is None else self._body.size)
 
-    def at_eof(self) -> bool:
-        """Tell whether the end of input would cut a request; ask when `next_request` has returned None."""
-        return self.phase != IDLE
-
     def feed(self, data: bytes) -> Request | None:
         """Take octets and return the next whole request, or None.
 

@@ -85,7 +85,8 @@ _AUTHORITY = rf"(?:{_REG_NAME}|\[{_ipv6()}\])(?::[0-9]*+)?"
 HOST = re.compile(_AUTHORITY)
 CONTENT_LENGTH = re.compile("[0-9]{1,19}")  # more digits than any limit has; int() stays cheap
 CLOSE_OPTION = re.compile(r"(?:\A|,)[ \t]*close[ \t]*(?:,|\Z)", re.ASCII | re.IGNORECASE)
-CONTINUE_EXPECTATION = re.compile(r"(?:100-continue)?(?:[ \t]*,[ \t]*(?:100-continue)?)*", re.ASCII | re.IGNORECASE)
+_CONTINUE = r"(?:100-continue[ \t]*+)?"
+CONTINUE_EXPECTATION = re.compile(rf"{_CONTINUE}(?:,[ \t]*+{_CONTINUE})*+", re.ASCII | re.IGNORECASE)
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"))  # CONNECT is known, too
 ORIGIN_REQUEST_LINE = re.compile(rf"(POST|GET|DELETE|OPTIONS|HEAD|PUT|PATCH|TRACE) (/{_PATH_REST}) HTTP/1\.([0-9])\r\n")

@@ -96,8 +96,7 @@ class Head:
     Attributes:
         raw: its octets.
         method: as sent, for example `POST`.
-        target: path and query as sent, also of an absolute-form target; `*` for `OPTIONS *`.
-        path: target up to `?`, percent-encoding kept.
+        path: of the target, up to `?`, percent-encoding kept; `*` for `OPTIONS *`.
         minor_version: 0 or 1; HTTP/1.2 to 1.9 count as 1.
         headers: lower-cased names; values as Latin-1 without surrounding blanks, those of a repeated field joined
             with `, `. `host` is the authority of an absolute-form target.
@@ -124,7 +123,6 @@ class Head:
         "plan",
         "raw",
         "repeated",
-        "target",
     )
 
     def __init__(self, raw: bytes, limits: Limits) -> None:
@@ -135,14 +133,14 @@ class Head:
         authority = None
         line = ORIGIN_REQUEST_LINE.match(text)
         if line is not None:
-            self.method, self.target, minor = line.groups()
+            self.method, target, minor = line.groups()
             self.minor_version = 0 if minor == "0" else 1
             fields = line.end()
         else:
             FieldScanner(limits, request_line=True).scan(raw, 0)
             fields = text.index("\r\n") + 2
-            self.method, self.target, self.minor_version, authority = parse_request_line(raw[: fields - 2])
-        self.path = self.target.partition("?")[0]
+            self.method, target, self.minor_version, authority = parse_request_line(raw[: fields - 2])
+        self.path = target.partition("?")[0]
 
         # 2. Fields. The scanner tells what is wrong, so that the answer is the same however the head was cut.
         end = len(text) - 2

@@ -86,15 +86,15 @@ def check_bytes(message: bytes, limits: Limits) -> None:
 
 def _decode_slowly(message: bytes, fault: Exception) -> Envelope:
     """Find out why the fast decoder refused `message`; an integral float is a legal id."""
-    if isinstance(fault, RecursionError):
-        raise refuse("nested too deeply") from None
-    if not isinstance(fault, msgspec.ValidationError):
-        raise ParseError(f"Parse error: {malformed(message, fault)}") from None
     try:
+        if not isinstance(fault, msgspec.ValidationError):
+            raise fault
         value: Any = _decode_any(message)
+    except RecursionError:
+        raise refuse("nested too deeply") from None
     except msgspec.ValidationError:
         raise refuse("a number is out of range") from None
-    except DECODE_FAULTS as worse:  # behind what was of the wrong type
+    except DECODE_FAULTS as worse:  # perhaps behind what was of the wrong type
         raise ParseError(f"Parse error: {malformed(message, worse)}") from None
     if isinstance(value, list):
         raise refuse("batches are not supported, send one message at a time")
@@ -210,8 +210,9 @@ def _sendable(code: int) -> int:
 
 def _encode_error_body(body: dict[str, Any]) -> bytes:
     try:
-        return msgspec.json.encode(body)
-    except (TypeError, ValueError, OverflowError, RecursionError):
+        # A Raw within `data` is spliced as it is: a line feed in it would end the message, on stdio and in an event.
+        return msgspec.json.format(msgspec.json.encode(body), indent=-1)
+    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.DecodeError):
         # A message or data that is no JSON must not cost the peer its answer.
         text = str(body["message"]).encode("ascii", "backslashreplace").decode()
         return msgspec.json.encode({"code": body["code"], "message": text})

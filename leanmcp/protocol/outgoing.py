@@ -6,13 +6,19 @@ Spec 2026-07-28: basic/index, "Requests"; basic/patterns/cancellation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
 
 Notified = Callable[[str, dict[str, Any]], None]
-"""Takes the method and the params of a notification that belongs to one request."""
+"""Takes the method and the params of a notification: of those of one request, or of those that belong to none."""
+
+Asked = Callable[[int | str, str, dict[str, Any]], None]
+"""Takes id, method and params of a request from the server, which protocol versions up to 2025-11-25 have."""
+
+Renew = Callable[[], Awaitable[None]]
+"""Makes the handshake of such a version again, because the server has forgotten the session."""
 
 Answered = Callable[[int, Mapping[str, str]], None]
 """Takes the HTTP status of an answer and its fields, names in lower case."""

@@ -34,7 +34,6 @@ class Response(msgspec.Struct):
         body: segments, written in order and never joined when they are large.
         content_type: media type of the body; NOTHING leaves it out.
         fields: further header lines, each ended by CRLF.
-        close: whether the connection ends with this answer.
         again: answers further requests like the one that this answers, by their octets.
     """
 
@@ -42,7 +41,6 @@ class Response(msgspec.Struct):
     body: Segments
     content_type: bytes = JSON
     fields: bytes = b""
-    close: bool = False
     again: Again | None = None
 
 
@@ -109,10 +107,10 @@ class HeadEncoder:
             return start + b"\r\n"
         return b"%sContent-Length: %d\r\n\r\n" % (start, length)
 
-    def encode_stream(self, fields: bytes, chunked: bool, close: bool = False) -> bytes:
+    def encode_stream(self, fields: bytes, chunked: bool, close: bool) -> bytes:
         """Return the head of an event stream: in chunks, or ended by the end of the connection (HTTP/1.0)."""
         fields = fields + b"Transfer-Encoding: chunked\r\n" if chunked else fields
-        return self._start(Response(200, [], SSE, fields), close or not chunked, time.time()) + b"\r\n"
+        return self._start(Response(200, [], SSE, fields), close, time.time()) + b"\r\n"
 
     def _start(self, response: Response, close: bool, now: float) -> bytes:
         lines = [STATUS_LINE[response.status], b"Date: ", _imf_fixdate(now), b"\r\n"]

@@ -11,6 +11,8 @@ import re
 from collections.abc import Coroutine
 from typing import Any
 
+import msgspec
+
 from ..protocol.http11 import Head, Request
 from ..protocol.response import NOTHING, Answer, EventStream, Response
 from .context import Channel
@@ -60,13 +62,12 @@ class CORSEndpoint(HTTPEndpoint):
         return self._with_fields(Response(200, answer) if isinstance(answer, list) else answer, head)
 
     def _with_fields(self, response: Response, head: Head) -> Response:
-        fields = response.fields + self.fields(head.headers)
-        return Response(response.status, response.body, response.content_type, fields, response.close)
+        return msgspec.structs.replace(response, fields=response.fields + self.fields(head.headers))
 
     def fields(self, headers: dict[str, str], vary: bytes = b"Origin") -> bytes:
         """Return the fields of an answer; `Vary` always, because the answer to another origin differs."""
         origin = headers.get("origin")
-        if origin is None or not self._rule.origin(origin) or not _is_plain(origin):
+        if origin is None or not (self._rule.origin(origin) and origin.isascii() and origin.isprintable()):
             return b"Vary: %s\r\n" % vary
         return b"Access-Control-Allow-Origin: %s\r\nAccess-Control-Expose-Headers: %s\r\nVary: %s\r\n" % (
             origin.encode("ascii"),
@@ -85,7 +86,3 @@ def _preflight(head: Head) -> bytes:
         b"Access-Control-Max-Age: " + _MAX_AGE,
     )
     return b"".join(line + b"\r\n" for line in lines)
-
-
-def _is_plain(origin: str) -> bool:
-    return origin.isascii() and origin.isprintable()

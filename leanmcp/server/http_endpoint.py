@@ -45,8 +45,10 @@ from .context import Channel, Exchange
 if TYPE_CHECKING:
     from .repeats import Repeats
 
-_JSON_TYPES = ("application/json", "application/*", "*/*")
-_EXCLUDED = re.compile(r";[ \t]*q=0(?:\.0*)?[ \t]*$")
+_JSON_RANGES = ("application/json", "application/*", "*/*")  # RFC 9110 12.5.1: the first of them that is there decides
+_EVENT_RANGES = ("text/event-stream", "text/*", "*/*")
+_MAX_RANGES = 100  # a field of 64 KB may hold as many
+_EXCLUDED = re.compile(r";[ \t]*q=0(?:\.0*)?[ \t]*(?:;|$)")
 _ACCEPTED = Response(202, [], NOTHING)
 _any_params = msgspec.json.Decoder(Params)
 
@@ -130,11 +132,10 @@ class HTTPEndpoint:
             plan.refusal = self._refusal(head)
             if plan.refusal is None:
                 self._read_mirrors(head, plan)
-                accept = head.headers.get("accept", "").lower()
-                if "q=0" in accept:
-                    accept = _acceptable(accept)
-                plan.sse = "text/event-stream" in accept and not any(kind in accept for kind in _JSON_TYPES)
-                plan.listens = "text/event-stream" in accept or "*/*" in accept
+                kinds = head.headers.get("accept", "").lower().split(",", _MAX_RANGES)
+                accepted = {kind.partition(";")[0].strip(" \t"): _EXCLUDED.search(kind) is None for kind in kinds}
+                plan.listens = _takes(accepted, _EVENT_RANGES)
+                plan.sse = plan.listens and not _takes(accepted, _JSON_RANGES)
                 plan.streams = plan.listens and not self._json_response
                 plan.direct = self._direct and not plan.sse
         return plan
@@ -147,7 +148,9 @@ class HTTPEndpoint:
             warn_seldom("refused a request: %s", text)
             return refusal(421, text)
         if origin is not None and not self._rule.origin(origin):
-            text = f"Origin {origin[:100]!r} may not call this server; add it with allowed_origins=[{origin[:100]!r}]"
+            text = f"Origin {origin[:100]!r} may not call this server"
+            if origin.lower() != "null":  # nobody's own: sandboxed pages of any site say so
+                text += f"; add it with allowed_origins=[{origin[:100]!r}]"
             warn_seldom("refused a request: %s", text)
             return refusal(403, text)
         if head.path == "*":
@@ -157,9 +160,8 @@ class HTTPEndpoint:
                 return Response(200, [hints.page(self._server.name, self.path)], HTML)
             return refusal(404, f"Nothing is served at {head.path[:100]}; the MCP endpoint is POST {self.path}")
         if head.method != "POST":
-            text = (
-                f"{head.method} is not served; the MCP endpoint takes POST {self.path}. {hints.curl(head, self.path)}"
-            )
+            method = "GET" if head.method == "HEAD" else head.method  # RFC 9110 8.6: as long as the answer to GET
+            text = f"{method} is not served; the MCP endpoint takes POST {self.path}. {hints.curl(head, self.path)}"
             return refusal(405, text, b"Allow: POST\r\n")
         media_type = head.headers.get("content-type", "").partition(";")[0].strip(" \t").lower()
         if media_type != "application/json":
@@ -230,10 +232,8 @@ class HTTPEndpoint:
             exchange = Exchange(request_id, head, channel if plan.streams else None, body)
             answer: Any = self._methods["tools/call"].handle(params, exchange)
             return answer if plan.direct else self._finish(answer, request_id, request, plan)
-        except MCPError as error:
-            return self._error(error, request_id, request, plan)
-        except Exception:
-            return self._own_fault(request_id, request, plan)
+        except Exception as error:
+            return self._failure(error, request_id, request, plan)
 
     def _respond_slowly(
         self, request: Request, channel: Channel, plan: Plan
@@ -250,6 +250,8 @@ class HTTPEndpoint:
             if envelope.id is msgspec.UNSET:
                 if envelope.method in self._methods:  # what cannot be accepted is a 4xx, not a silent 202
                     raise jsonrpc.refuse(f'{envelope.method} is a request, and needs an "id"')
+                if bytes(envelope.params)[:1] not in (b"{", b"n"):  # null is as good as nothing
+                    raise jsonrpc.refuse("params must be an object")
                 return _ACCEPTED
             request_id = envelope.id
             method = self._methods.get(envelope.method)
@@ -269,45 +271,32 @@ class HTTPEndpoint:
                     return Response(200, answer, again=plan.repeats.answer)
             else:
                 answer = method.handle(params, exchange)
-        except MCPError as error:
-            return self._error(error, request_id, request, plan)
-        except Exception:
-            return self._own_fault(request_id, request, plan)
-        if isinstance(answer, list):
-            if plan.direct:
-                return answer
-            return Response(200, answer) if not plan.sse else _as_event(answer)
-        if isinstance(answer, Stream):
-            return _open(answer, request_id, plan)
+        except Exception as error:
+            return self._failure(error, request_id, request, plan)
+        if plan.direct and isinstance(answer, list):
+            return answer
+        if isinstance(answer, list | Stream):
+            return _answer(answer, request_id, plan)
         return self._finish(answer, request_id, request, plan)
 
     async def _finish(
         self, answer: Coroutine[Any, Any, Segments | Stream], request_id: RequestId, request: Request, plan: Plan
     ) -> Response | EventStream:
         try:
-            segments = await answer
-        except MCPError as error:
-            return self._error(error, request_id, request, plan)
-        except Exception:
-            return self._own_fault(request_id, request, plan)
-        if isinstance(segments, Stream):  # that middleware let through
-            return _open(segments, request_id, plan)
-        return Response(200, segments) if not plan.sse else _as_event(segments)
+            return _answer(await answer, request_id, plan)  # a stream, where middleware let one through
+        except Exception as error:
+            return self._failure(error, request_id, request, plan)
 
     def failure(self, error: Exception, request: Request) -> Response:
         """Return the answer to a tools/call that has raised `error`, while that is being handled."""
         call = decode_call(request.body, self._limits)
-        request_id, plan = None if call is None else call.id, self._plan(request.head)
-        if isinstance(error, MCPError):
-            return self._error(error, request_id, request, plan)
-        return self._own_fault(request_id, request, plan)
+        return self._failure(error, None if call is None else call.id, request, self._plan(request.head))
 
-    def _own_fault(self, request_id: RequestId | None, request: Request, plan: Plan) -> Response:
-        logger.exception("a request failed inside leanmcp")
-        return self._error(InternalError("Internal error"), request_id, request, plan)
-
-    def _error(self, error: MCPError, request_id: RequestId | None, request: Request, plan: Plan) -> Response:
+    def _failure(self, error: Exception, request_id: RequestId | None, request: Request, plan: Plan) -> Response:
         """Return the error response; what is missing is listed with one complete call."""
+        if not isinstance(error, MCPError):
+            logger.exception("a request failed inside leanmcp")
+            error = InternalError("Internal error")
         if request_id is None:
             request_id = error.request_id
         if isinstance(error, MalformedMeta | HeaderMismatch):
@@ -339,9 +328,9 @@ def _checked_params(plan: Plan, envelope: jsonrpc.Envelope, method: Method | Non
     return params
 
 
-def _acceptable(accept: str) -> str:
-    """Return the media ranges of an Accept field that are not excluded by a weight of 0 (RFC 9110 12.4.2)."""
-    return ",".join(kind for kind in accept.split(",") if _EXCLUDED.search(kind) is None)
+def _takes(accepted: dict[str, bool], ranges: tuple[str, ...]) -> bool:
+    """Return whether the first of `ranges` that a client names has a weight above 0; False if it names none."""
+    return next((accepted[kind] for kind in ranges if kind in accepted), False)
 
 
 def _check_mirrors(plan: Plan, method: str, params: Params) -> None:
@@ -363,10 +352,12 @@ def _differs(header: str, sent: str | None, expected: str, member: str) -> Heade
     return HeaderMismatch(f"Header mismatch: {header} is {sent[:100]!r} but {member} is {expected[:100]!r}")
 
 
-def _open(stream: Stream, request_id: RequestId, plan: Plan) -> Response | EventStream:
-    """Return the answer that goes on, or refuse a client that cannot read what it asks for (policy P6)."""
+def _answer(answer: Segments | Stream, request_id: RequestId, plan: Plan) -> Response | EventStream:
+    """Return an answer in the form that the client reads, or refuse one that cannot read a stream (policy P6)."""
+    if isinstance(answer, list):
+        return _as_event(answer) if plan.sse else Response(200, answer)
     if plan.listens:
-        return EventStream(stream, sse.FIELDS)
+        return EventStream(answer, sse.FIELDS)
     text = "subscriptions/listen answers with an event stream; send Accept: application/json, text/event-stream"
     return Response(406, [jsonrpc.encode_error(InvalidRequest(text), request_id)])
 

@@ -45,9 +45,7 @@ class BodySender(Connection):
 
     def begin(self, segments: Segments, close: bool) -> None:
         """Send `segments`, whose first one is the head, and end the connection behind them if `close`."""
-        self._transport.set_protocol(self)
-        self._server.connections.add(self)
-        self._server.connections.discard(self._owner)
+        self._owner.hand_to(self)
         self.task = self._server.loop.create_task(self._send(segments, close))
 
     async def _send(self, segments: Segments, close: bool) -> None:
@@ -68,10 +66,8 @@ class BodySender(Connection):
         finally:
             self.task = None  # it holds what ended it, and that all that was open
         if not self._ending:
-            self._transport.set_protocol(self._owner)
-            self._server.connections.add(self._owner)
-            self._server.connections.discard(self)
-            self._owner.take_back(self, close)
+            self.hand_to(self._owner)
+            self._owner.take_back(self._eof, close)
 
     async def _write(self, data: bytes) -> None:
         await self._writable.wait()

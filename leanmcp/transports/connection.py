@@ -28,7 +28,7 @@ _NOT_SETTLED = float("inf")
 _SETTLES = (
     0.125  # of `write_timeout`, after which is noted what is unread; before, it only moves to the client's kernel
 )
-_DRAIN_LINGER = 0.1  # seconds, the same while the server ends: the process must not wait for clients to hang up
+DRAIN_LINGER = 0.1  # seconds, the same while the server ends: the process must not wait for clients to hang up
 
 
 class Endpoint(Protocol):
@@ -90,6 +90,13 @@ class Connection(asyncio.Protocol):
         """End the connection at once; `connection_lost` cancels its call."""
         self._transport.abort()
 
+    def hand_to(self, other: Connection) -> None:
+        """Let `other` carry what this has carried so far."""
+        self._transport.set_protocol(other)
+        self._server.connections.add(other)
+        self._server.connections.discard(self)
+        other.stalled, other._unsent = self.stalled, self._unsent
+
     def _is_still_reading(self) -> bool:
         """Return whether a client that is behind has read some; then it has as much time again."""
         if not self.stalled:
@@ -134,7 +141,7 @@ class Connection(asyncio.Protocol):
             self._transport.write_eof()
         self._transport.resume_reading()
         if self._server.draining:
-            self._server.loop.call_later(_DRAIN_LINGER, self._transport.close)
+            self._server.loop.call_later(DRAIN_LINGER, self._hang_up)
 
     def _close(self) -> None:
         """Close behind what is not written yet."""
@@ -142,11 +149,15 @@ class Connection(asyncio.Protocol):
             self._transport.close()
         if self._server.draining and not self._transport.can_write_eof():
             # TLS would wait for the peer's goodbye, and the process with it.
-            self._server.loop.call_later(_DRAIN_LINGER, self._hang_up)
+            self._server.loop.call_later(DRAIN_LINGER, self._hang_up)
 
-    def _hang_up(self) -> None:
-        if self.stalled or self._transport.get_write_buffer_size():  # until it is read, or `drain` is over
-            self._server.loop.call_later(_DRAIN_LINGER, self._hang_up)
+    def _hang_up(self, before: float = _NOT_SETTLED) -> None:
+        """Go on reading while the client reads, at most until `drain` is over: a reset would destroy the rest."""
+        if self not in self._server.connections:
+            return  # it has ended, or is another's now
+        unread = self._unread()
+        if self.stalled or self._transport.get_write_buffer_size() or 0 < unread < before:
+            self._server.loop.call_later(DRAIN_LINGER, self._hang_up, unread)
         else:
             self._transport.abort()
 

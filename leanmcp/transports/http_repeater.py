@@ -27,18 +27,27 @@ class Repeater:
     Args:
         server: of the connection.
         transport: of the connection.
-        head: of that request; not chunked, so that with an id of more or fewer digits it would be another one.
-        again: gives the answer.
     """
 
     __slots__ = ("_again", "_descriptor", "_server", "_size", "_transport")
 
-    def __init__(self, server: HTTPServer, transport: asyncio.Transport, head: Head, again: Again) -> None:
+    _again: Again
+    _size: int
+
+    def __init__(self, server: HTTPServer, transport: asyncio.Transport) -> None:
         self._server = server
         self._transport = transport
+        self._descriptor = _descriptor(transport)
+
+    def expect(self, head: Head, again: Again) -> None:
+        """Answer requests like the one that has just been answered.
+
+        Args:
+            head: of that; not chunked, so that with an id of more or fewer digits it would be another one.
+            again: gives the answer.
+        """
         self._size = len(head.raw) + (head.content_length or 0)
         self._again = again
-        self._descriptor = _descriptor(transport)
 
     def take(self, data: bytes, connection: HTTPConnection) -> bool:
         """Answer `data`, which has arrived between two requests; return False if it has to be read."""

@@ -21,7 +21,7 @@ from ..protocol import http11, sse
 from ..protocol.http11 import Head, HTTPError, Request, RequestReader
 from ..protocol.jsonrpc import RequestId, Segments
 from ..protocol.response import CONTINUE, RETRY_LATER, SSE, Answer, EventStream, HeadEncoder, Response, refusal
-from .connection import LINGER, Connection, Endpoint, set_no_delay
+from .connection import DRAIN_LINGER, LINGER, Connection, Endpoint, set_no_delay
 from .stream_connection import StreamConnection
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ _CLEANUP = 0.2  # seconds that the `finally` blocks of calls have which the end 
 _EXPIRE_AT_ONCE = 100  # connections, about 2 ms
 _SILENCE = 10  # seconds after which a call without an answer turns into an event stream (policy P6)
 _EOF_GRACE = 0.05  # seconds; end of input may be a half-close, so what is almost done is still answered
+_NO_STREAM, _STREAM, _LAST_STREAM = range(3)  # what a call has begun; the last one has said `Connection: close`
 
 
 class HTTPServer:
@@ -122,15 +123,14 @@ class HTTPServer:
 class HTTPConnection(Connection):
     """One client connection: requests are answered one after the other, in order."""
 
-    __slots__ = ("_head", "_phase", "_reader", "_repeater", "_starting", "_streaming")
+    __slots__ = ("_head", "_phase", "_reader", "_repeater", "_streaming")
 
     def __init__(self, server: HTTPServer) -> None:
         super().__init__(server)
         self._reader = RequestReader(server.limits, server.known_heads)
-        self._head: Head | None = None
+        self._head: Head | None = None  # of the running call
         self._repeater: Repeater | None = None
-        self._starting = False
-        self._streaming = False
+        self._streaming = _NO_STREAM
         self._phase = http11.IDLE
 
     # --- events -----------------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ class HTTPConnection(Connection):
             set_no_delay(transport)
         self._server.opened(self)
         if len(self._server.connections) > self._server.limits.max_connections:
-            self._refuse(503, "too many connections (Limits.max_connections)", RETRY_LATER)
+            self._refuse(503, "too many connections (Limits.max_connections)")
 
     def data_received(self, data: bytes) -> None:
         if self._ending:
@@ -161,8 +161,7 @@ class HTTPConnection(Connection):
         except HTTPError as error:
             if data.startswith(_TLS):
                 warn_seldom("a client speaks TLS, and this port is plain HTTP: use http://, or serve with ssl=")
-            fields = b"" if error.headers is None else self._server.endpoint.fields(error.headers)
-            return self._refuse(error.status, error.message, fields, bodyless=error.to_head)
+            return self._refuse(error.status, error.message, error.headers, error.to_head)
         if reader.phase != http11.IDLE:
             self._wait_for_more()
 
@@ -176,14 +175,11 @@ class HTTPConnection(Connection):
         """End of input: what is answered is flushed, what runs on is cancelled, half a request never runs."""
         self._eof = True
         if self.task is not None and self._transport.can_write_eof():  # TLS has no half-close
-            return self._await_task(self.task)
+            # A client that has left cannot be told from one that only listens.
+            self._server.loop.call_later(_EOF_GRACE, self._give_up, self.task)
+            return True
         # Else the transport closes itself, unless requests wait behind an answer that the client has not read yet.
         return self.stalled and not self._ending and self._reader.buffered > 0 and self._transport.can_write_eof()
-
-    def _await_task(self, task: asyncio.Task[None]) -> bool:
-        """Give a call the time of a half-close; a client that has left cannot be told from one that only listens."""
-        self._server.loop.call_later(_EOF_GRACE, self._give_up, task)
-        return True
 
     def _give_up(self, task: asyncio.Task[None]) -> None:
         if self.task is task:
@@ -218,20 +214,18 @@ class HTTPConnection(Connection):
         outcome: Any = server.respond(request, self)
         if type(outcome) is CoroutineType:
             self._head = request.head
-            self._starting = True
             try:
                 outcome = server.starter.start(outcome, self, request)
             except asyncio.CancelledError:
                 return self._transport.abort()  # the tool cancelled its own call: no answer is due
             except Exception as error:
                 outcome = server.endpoint.failure(error, request)
-            finally:
-                self._starting = False
             if isinstance(outcome, asyncio.Task):
                 self.task = outcome
                 self.deadline = server.now + (server.sse_keep_alive if self._streaming else _SILENCE)
                 server.in_flight += 1
                 return None
+            self._head = None
         if outcome is not None and not self._ending:
             self._answer(outcome, request.head)
         return None
@@ -247,12 +241,14 @@ class HTTPConnection(Connection):
         except Exception as error:
             outcome = self._server.endpoint.failure(error, request)
         finally:
-            self.task = None
-            if not self._starting:
+            at_once = self.task is None  # `asyncio.eager_task_factory` has run it before `_serve` got the task
+            if not at_once:
+                self.task = None
                 self._server.in_flight -= 1
+            self._head = None
         if not self._ending:
             self._answer(outcome, request.head)
-            if self._starting:
+            if at_once:
                 return  # `data_received` goes on
             if (self._eof or self._reader.phase != http11.IDLE) and not (self.stalled or self._ending):
                 self._next()
@@ -262,11 +258,8 @@ class HTTPConnection(Connection):
         server, chunked = self._server, head.minor_version == 1
         self._ending = True
         stream = StreamConnection(server, self._transport, answer.source, chunked)
-        self._transport.set_protocol(stream)
+        self.hand_to(stream)
         self._transport.resume_reading()  # too much was sent ahead, perhaps
-        server.connections.add(stream)
-        server.connections.discard(self)
-        stream.stalled, stream._unsent = self.stalled, self._unsent
         # What took long to be let through has begun as an event stream already.
         begun = self._streaming
         stream.begin(b"" if begun else server.heads.encode_stream(answer.fields, chunked, close=True))
@@ -277,11 +270,8 @@ class HTTPConnection(Connection):
         """Go on with what arrived while a call ran or an answer was stuck."""
         self._transport.resume_reading()
         self.data_received(b"")
-        if self._eof and not (self.stalled or self._ending):
-            if self.task is None:
-                self._transport.close()  # behind what is not written yet
-            else:
-                self._await_task(self.task)
+        if self._eof and not (self.stalled or self._ending or self.eof_received()):
+            self._transport.close()  # behind what is not written yet
 
     def _wait_for_more(self) -> None:
         """Half a request is here: refuse it early where its head allows, tell the client to go on where it asks."""
@@ -323,34 +313,49 @@ class HTTPConnection(Connection):
         return None
 
     def _write_late(self, response: Response, head: Head) -> None:
-        """Write an answer, as the last event where notifications went before."""
-        if self._streaming:
-            self._end_stream(response, head)
-        else:
-            self._write(response, head)
+        """Write an answer; behind notifications it is the last event, whose status no longer shows (policy P10)."""
+        if not self._streaming:
+            return self._write(response, head)
+        event = response.body if response.content_type is SSE else sse.event(response.body)
+        close, self._streaming = self._streaming == _LAST_STREAM, _NO_STREAM
+        return self._send([*sse.chunk(event), sse.LAST_CHUNK] if head.minor_version == 1 else event, close)
 
     def _write(self, response: Response, head: Head, close: bool = False) -> None:
         server = self._server
         body = response.body
         length = sum(map(len, body))
-        close = close or response.close or not head.keep_alive or server.draining
+        close = close or not head.keep_alive or server.draining
         start = server.heads.encode(response, length, close)
+        if response.again is not None and head.content_length is not None and not close:
+            if self._repeater is None:
+                from .http_repeater import Repeater  # few clients ask again for what they have
+
+                self._repeater = Repeater(server, self._transport)
+            self._repeater.expect(head, response.again)
+        self._send([start] if head.method == "HEAD" else [start, *body], close)
+
+    def _send(self, segments: Segments, close: bool) -> None:
+        """Send the last segments of an answer; `close` tells whether it has said that the connection ends behind it."""
+        server = self._server
         self._phase = http11.IDLE
         self.deadline = server.now + server.keep_alive_timeout
-        if response.again is not None and head.content_length is not None and not close:
-            from .http_repeater import Repeater  # few clients ask again for what they have
-
-            self._repeater = Repeater(server, self._transport, head, response.again)
-        if head.method == "HEAD":
-            self._transport.write(start)
-        elif length <= _JOIN_SIZE:
-            self._transport.write(b"".join((start, *body)))
-        elif all(type(segment) is bytes for segment in body):
-            self._transport.writelines([start, *body])
+        if sum(map(len, segments)) <= _JOIN_SIZE:
+            self._transport.write(b"".join(segments))
+        elif all(type(segment) is bytes for segment in segments):
+            self._transport.writelines(segments)
         else:
-            return self._send_lazily([start, *body], close)
+            return self._send_lazily(segments, close)
+        if close or server.draining:
+            self._end_answer(close)
+        return None
+
+    def _end_answer(self, close: bool) -> None:
+        """End the connection behind an answer that has said so; soon, behind one that began before the server ended."""
         if close:
             self._finish()
+        elif self._server.draining:
+            # What the client has sent meanwhile is answered, and that answer says it.
+            self._server.loop.call_later(DRAIN_LINGER, self.drain)
 
     def _send_lazily(self, segments: Segments, close: bool) -> None:
         """Send an answer of which segments are lazy; until that has happened, the connection is another's."""
@@ -359,15 +364,13 @@ class HTTPConnection(Connection):
         self._ending = True
         BodySender(self._server, self, self._transport).begin(segments, close)
 
-    def take_back(self, sender: Connection, close: bool) -> None:
+    def take_back(self, eof: bool, close: bool) -> None:
         """Go on with the connection behind such an answer."""
-        self._ending, self._eof = False, self._eof or sender._eof
-        self.stalled, self._unsent = sender.stalled, sender._unsent
+        self._ending, self._eof = False, self._eof or eof
         server = self._server
         self.deadline = server.now + (server.limits.write_timeout if self.stalled else server.keep_alive_timeout)
-        if close or server.draining:
-            self._finish()
-        elif not self.stalled:
+        self._end_answer(close)
+        if not (self._ending or self.stalled):
             self._next()
 
     # --- event streams ----------------------------------------------------------------------------------------------
@@ -377,38 +380,20 @@ class HTTPConnection(Connection):
 
         What a client does not read in time is dropped: a notification is only worth something while it is news.
         """
-        # In its first step a call has no task yet.
-        if (self.task is not None or self._starting) and not (self._ending or self.stalled):
+        if not (self._ending or self.stalled):
             self._write_stream(sse.event(message))
 
     def _write_stream(self, data: Segments) -> None:
         head, server = self._head, self._server
         if head is None:
             return
-        chunked = head.minor_version == 1
-        start = b""
+        chunked, start = head.minor_version == 1, b""
         if not self._streaming:
-            self._streaming = True
-            start = server.heads.encode_stream(server.endpoint.stream_fields(head) or b"", chunked)
+            close = server.draining or not head.keep_alive
+            self._streaming = _LAST_STREAM if close else _STREAM
+            start = server.heads.encode_stream(server.endpoint.stream_fields(head) or b"", chunked, close)
         self.deadline = server.now + server.sse_keep_alive
         self._transport.write(start + b"".join(sse.chunk(data) if chunked else data))
-
-    def _end_stream(self, response: Response, head: Head) -> None:
-        """Send the answer as the last event: what its status was no longer shows (policy P10)."""
-        body = response.body if response.content_type is SSE else sse.event(response.body)
-        self._phase = http11.IDLE
-        if any(type(segment) is not bytes for segment in body):
-            self._streaming = False
-            chunked = [*sse.chunk(body), sse.LAST_CHUNK]
-            close = not head.keep_alive or self._server.draining
-            return self._send_lazily(chunked if head.minor_version == 1 else body, close)
-        self._write_stream(body)
-        self._streaming = False
-        self.deadline = self._server.now + self._server.keep_alive_timeout
-        if head.minor_version == 1:
-            self._transport.write(sse.LAST_CHUNK)
-        if not head.keep_alive or self._server.draining:
-            self._finish()
 
     def _keep_alive(self) -> None:
         """Show that a call which has been silent for long is alive, where its client takes event streams."""
@@ -420,12 +405,14 @@ class HTTPConnection(Connection):
 
     # --- the end ----------------------------------------------------------------------------------------------------
 
-    def _refuse(self, status: int, text: str, fields: bytes = b"", *, bodyless: bool = False) -> None:
-        """Answer octets that are no request, and end."""
+    def _refuse(self, status: int, text: str, headers: dict[str, str] | None = None, bodyless: bool = False) -> None:
+        """Answer octets that are no request, and end; `headers` are those that have been read."""
+        fields = RETRY_LATER if status == 503 else b""
+        if headers is not None:
+            fields += self._server.endpoint.fields(headers)
         response = refusal(status, text, fields)
         start = self._server.heads.encode(response, len(response.body[0]), close=True)
-        self._transport.write(start if bodyless else start + response.body[0])
-        self._finish()
+        self._send([start] if bodyless else [start, *response.body], close=True)
 
     def expire(self) -> None:
         """End a connection that is over its deadline: with 408 where a request has begun, else silently."""
@@ -436,11 +423,17 @@ class HTTPConnection(Connection):
         elif self._ending or self.stalled or self._phase == http11.IDLE:
             self.abort()
         else:
-            head = self._reader.head
-            fields = b"" if head is None else self._server.endpoint.fields(head.headers)
-            self._refuse(408, "the request did not arrive in time (Limits.head_timeout, Limits.body_timeout)", fields)
+            headers = None if self._reader.head is None else self._reader.head.headers
+            self._refuse(408, "the request did not arrive in time (Limits.head_timeout, Limits.body_timeout)", headers)
 
-    def drain(self) -> None:
+    def drain(self, before: float = _NEVER) -> None:
         """End the connection if no request is under way; the answer of one that is says `Connection: close`."""
-        if self._ending or (self.task is None and self._reader.phase == http11.IDLE):
-            self._close()
+        loop = self._server.loop
+        if self._ending:
+            loop.call_later(DRAIN_LINGER, self._hang_up)
+        elif self.task is None and self._reader.phase == http11.IDLE:
+            unread = self._unread()
+            if 0 < unread < before:
+                loop.call_later(DRAIN_LINGER, self.drain, unread)  # who reads an answer may have asked for the next
+            else:
+                self._finish() if unread else self._close()

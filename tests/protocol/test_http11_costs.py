@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tracemalloc
 from types import FrameType
@@ -11,6 +12,7 @@ import pytest
 from leanmcp.protocol import http11_body, http11_grammar
 from leanmcp.protocol.http11 import IDLE, RequestReader
 from tests.support.http11_reads import CHUNKED, POST, post, read_all
+from tests.support.processes import DEADLINE, ROOT, environment
 
 
 def function_entries(call: object, *arguments: object) -> list[str]:
@@ -122,6 +124,25 @@ def test_work_on_single_octets_is_linear(raw: bytes, monkeypatch: pytest.MonkeyP
     monkeypatch.undo()
     requests, status, reader = read_all([raw[i : i + 1] for i in range(len(raw))])
     assert (len(requests), status, reader.buffered) == (1, None, 0)
+
+
+ALL_PATTERNS = r"""
+import importlib, itertools, pkgutil, re
+from leanmcp import protocol
+
+PAIRS = list(itertools.product(" \t,;:=/a0%.-", repeat=2))
+for module in pkgutil.iter_modules(protocol.__path__, "leanmcp.protocol."):
+    for pattern in vars(importlib.import_module(module.name)).values():
+        if isinstance(pattern, re.Pattern):
+            for start, pair in itertools.product(("", "a", "100-continue"), PAIRS):
+                text = start + "".join(pair) * 100 + "\0"
+                pattern.fullmatch(text.encode() if isinstance(pattern.pattern, bytes) else text)
+"""
+
+
+def test_no_pattern_has_two_ways_through_a_text() -> None:
+    """Ours: one that has would look for a match for years; `Expect: , , , x` was such a text."""
+    subprocess.run([sys.executable, "-c", ALL_PATTERNS], check=True, timeout=DEADLINE, cwd=ROOT, env=environment())
 
 
 def test_a_large_body_in_pieces_is_joined_once() -> None:

@@ -98,6 +98,7 @@ def test_parse_error_tells_what_to_mend(message: bytes, text: str) -> None:
         (b'{"jsonrpc":"2.0","id":1.5,"method":"m"}', None),
         (b'{"jsonrpc":"2.0","id":[1],"method":"m"}', None),
         (b'{"jsonrpc":"2.0","id":{},"method":"m"}', None),
+        (b'{"jsonrpc":"2.0","id":1e400,"method":"m"}', None),
         (b'{"jsonrpc":"1.0","id":4,"method":"m"}', 4),
         (b'{"id":"a","method":"m"}', "a"),
         (b'{"jsonrpc":2.0,"id":5,"method":"m"}', 5),
@@ -128,6 +129,12 @@ def test_deep_nesting_is_refused_before_it_is_built(message: bytes) -> None:
     """Ours: policy P8, depth 512."""
     with pytest.raises(InvalidRequest, match="nested"):
         jsonrpc.decode(message)
+
+
+def test_nesting_that_only_the_decoder_cannot_bear_is_refused_too() -> None:
+    """Ours: a higher limit than the decoder's."""
+    with pytest.raises(InvalidRequest, match="nested"):
+        jsonrpc.decode(_REQUEST % (b"[" * 5000 + b"]" * 5000), Limits(max_depth=10_000))
 
 
 def test_depth_at_the_limit_is_taken_and_brackets_in_strings_do_not_count() -> None:
@@ -227,7 +234,13 @@ def test_reserved_codes_are_not_sent(
     assert (f"the reserved code {code}" in caplog.text) == (code != sent)
 
 
-@pytest.mark.parametrize("data", [object(), float, {1: object()}, "\ud800", ["\udfff"]])
+def test_error_is_one_line_whatever_its_data_is() -> None:
+    """Spec: basic/transports/stdio; what follows a line feed would be taken for a message of its own."""
+    data = {"a": msgspec.Raw(b'{\n"b":\r\n1}'), "c": "\n"}
+    assert b'"data":{"a":{"b":1},"c":"\\n"}' in jsonrpc.encode_error(MCPError(7, "boom", data), 1)
+
+
+@pytest.mark.parametrize("data", [object(), float, {1: object()}, "\ud800", ["\udfff"], msgspec.Raw(b"x\n{}")])
 def test_error_whose_data_is_no_json_still_travels(data: object) -> None:
     """Ours: a mistake in `data` must not cost the peer its answer."""
     answer = msgspec.json.decode(jsonrpc.encode_error(MCPError(7, "boom \ud800", data), 1))

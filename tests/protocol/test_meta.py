@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leanmcp.errors import InvalidRequest, MCPError, ParseError
+from leanmcp.errors import InvalidRequest, MalformedMeta, MCPError, ParseError
 from leanmcp.limits import DEFAULT_LIMITS, Limits
 from leanmcp.protocol import jsonrpc
-from leanmcp.protocol.meta import CallToolParams, decode_call, decode_params
+from leanmcp.protocol.meta import PROTOCOL_VERSION, CallToolParams, decode_call, decode_params
 from tests.support.processes import META, call, encode
 
 _params = msgspec.json.Decoder(CallToolParams)
@@ -88,6 +88,12 @@ def test_one_pass_agrees_on_mutated_bytes(noise: bytes, position: int) -> None:
 def test_last_of_two_equal_members_wins_on_both_ways(message: bytes) -> None:
     """Ours: policy P5; where the first of the two is wrong, the long way decides."""
     agree(message % msgspec.json.encode(META), doubled=True)
+
+
+def test_a_fault_in_meta_is_told_beside_a_number_out_of_range() -> None:
+    """Ours: such a number is JSON, and none that Python can hold."""
+    with pytest.raises(MalformedMeta, match=r"`params\._meta"):
+        decode_params(b'{"_meta":{"%s":5},"arguments":{"a":1e999}}' % PROTOCOL_VERSION.encode(), _params)
 
 
 def test_limits_hold_on_the_short_way_too() -> None:

@@ -82,10 +82,16 @@ def test_json_is_the_answer_to_every_accept_that_allows_it(port: int, accept: st
         ("*/*; q=0.000,text/event-stream", "text/event-stream"),
         ("text/event-stream;q=0, application/json", "application/json"),
         ("text/event-stream, application/json;q=0.01", "application/json"),
+        ("*/*, application/json;q=0", "text/event-stream"),
+        ("*/*;q=0, application/json", "application/json"),
+        ("text/event-stream;q=0;x, application/*;q=0", "application/json"),
+        ("text/*", "text/event-stream"),
+        ("application/jsonp, text/event-stream", "text/event-stream"),
+        ("text/event-streams", "application/json"),
     ],
 )
-def test_a_weight_of_zero_excludes_a_type(port: int, accept: str, kind: str) -> None:
-    """Spec: RFC 9110 12.4.2; policy P6."""
+def test_the_most_specific_range_of_a_type_decides(port: int, accept: str, kind: str) -> None:
+    """Spec: RFC 9110 12.4.2, 12.5.1; policy P6."""
     assert ask(port, http(ECHO, accept=accept)).headers["content-type"] == kind
 
 

@@ -253,6 +253,27 @@ def test_body_that_looks_like_the_request_is_a_body() -> None:
     asyncio.run(main())
 
 
+def test_client_that_sends_head_and_body_apart_costs_no_object_each() -> None:
+    """Ours: what answers is made once for a connection."""
+
+    async def main() -> None:
+        transport = Noting()
+        connection = repeating(transport, tools=1)
+        made = connection._repeater
+        assert made is not None
+        transport.octets = b""
+        for number in range(15, 18):
+            head, _, body = listing(number).partition(b"\r\n\r\n")
+            connection.data_received(head + b"\r\n\r\n")
+            connection.data_received(body)
+        assert connection._repeater is made
+        connection.data_received(listing(18))
+        assert transport.octets.count(b"HTTP/1.1 200 OK") == 4
+        assert b'"id":18,' in transport.octets
+
+    asyncio.run(main())
+
+
 def test_id_of_another_length_needs_another_head() -> None:
     """Spec: RFC 9112 6.3; the body ends where the head says, and is no JSON then."""
 

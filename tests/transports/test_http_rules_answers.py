@@ -129,6 +129,14 @@ def test_rule_15_every_answer_is_complete(port: int, raw: bytes, to: str, status
             assert wire.send(GOOD).answer().status == 200
 
 
+@pytest.mark.parametrize("target", ["/", "/mcp", "/nope"])
+def test_rule_15_head_announces_what_get_would_send(port: int, target: str) -> None:
+    """Spec: RFC 9110 8.6."""
+    octets = f" {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    answers = ask(port, b"HEAD" + octets, to="HEAD"), ask(port, b"GET" + octets)
+    assert answers[0].headers["content-length"] == answers[1].headers["content-length"]
+
+
 def test_rule_15_an_early_error_has_no_body_for_head_either(port: int) -> None:
     """Spec: RFC 9110 9.3.2."""
     with Wire(port) as wire:

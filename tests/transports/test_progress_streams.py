@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -137,12 +138,42 @@ def test_http_1_0_gets_a_stream_that_ends_with_the_connection(long: int) -> None
         assert "result" in messages[-1]
 
 
-def test_a_stream_that_was_asked_to_close_ends_the_connection(long: int) -> None:
+def test_a_stream_that_was_asked_to_close_says_so_and_ends_the_connection(long: int) -> None:
     """Spec: RFC 9112 9.6."""
     with EventWire(long) as wire:
         wire.call(steps(), connection="close")
-        assert values(wire.stream()) == [1, 2, 3]
+        assert wire.head()["connection"] == "close"
+        assert values([wire.event() for _ in range(4)]) == [1, 2, 3]
+        assert wire.chunk() == b""
         assert wire.ended()
+
+
+def test_no_stream_ends_the_connection_unannounced_when_the_server_ends() -> None:
+    """Spec: RFC 9112 9.6; one that began before SIGTERM could not say so, what the client sent behind it does."""
+    with http_server(LONG) as server, EventWire(server.port) as wire:
+        for number in range(3):
+            wire.call(steps(3, number, pause=0.3))
+        assert "connection" not in wire.head()
+        assert wire.event()["params"]["progress"] == 1
+        server.process.send_signal(signal.SIGTERM)
+        assert [wire.event().get("id") for _ in range(3)] == [None, None, 0]
+        assert wire.chunk() == b""
+        assert wire.head()["connection"] == "close"
+        assert [wire.event().get("id") for _ in range(4)] == [None, None, None, 1]
+        assert wire.chunk() == b""
+        assert wire.ended()
+        assert server.process.wait(DEADLINE) == 0
+
+
+def test_the_end_of_the_server_ends_a_connection_behind_its_last_stream() -> None:
+    """Ours: nothing follows that could say so."""
+    with http_server(LONG) as server, EventWire(server.port) as wire:
+        wire.call(steps(2, pause=0.3)).head()
+        server.process.send_signal(signal.SIGTERM)
+        assert [wire.event().get("id") for _ in range(3)] == [None, None, 1]
+        assert wire.chunk() == b""
+        assert wire.ended()
+        assert server.process.wait(DEADLINE) == 0
 
 
 @pytest.mark.parametrize(

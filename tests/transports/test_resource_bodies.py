@@ -215,12 +215,14 @@ def test_a_client_that_does_not_read_is_cut_off(folder: Path) -> None:
 
 
 def test_a_server_that_ends_sends_what_it_began(folder: Path) -> None:
-    """Ours: SIGTERM; the answer is whole, the connection ends behind it."""
+    """Ours: SIGTERM; the answer is whole, and what was sent behind it says that the connection ends."""
     with http_server(SERVER, FOLDER=str(folder)) as server, Wire(server.port, receive_buffer=4096) as wire:
-        wire.send(http(reading("files://a.bin")))
+        wire.send(http(reading("files://a.bin")), http(reading("text://x", 2)))
         select.select([wire.socket], [], [], DEADLINE)
         server.process.send_signal(signal.SIGTERM)
         check_bytes(wire.answer())
+        last = wire.answer()
+        assert (last.message["id"], last.headers["connection"]) == (2, "close")
         assert wire.ended()
         server.process.wait(DEADLINE)
 
@@ -245,8 +247,29 @@ class Broken(Lazy):
         raise AssertionError
 
 
+class Counted(Lazy):
+    """A part of an answer that comes in two pieces."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+
+    def __len__(self) -> int:
+        return 100_000
+
+    async def read(self) -> bytes:
+        self.reads += 1
+        return b"1" * 50_000 if self.reads < 3 else b""
+
+    def whole(self) -> bytes:
+        raise AssertionError
+
+
 class Answering:
     """An endpoint that has one answer."""
+
+    def __init__(self, part: Lazy, *, stalled: bool = False) -> None:
+        self.part = part
+        self.stalled = stalled
 
     def admit(self, head: Head) -> None:
         """Let every request in."""
@@ -259,8 +282,10 @@ class Answering:
         """Answer with no event stream."""
 
     def respond(self, request: Request, channel: HTTPConnection) -> Response:
-        """Answer."""
-        return Response(200, cast("list[bytes]", [b"{", Broken(), b"}"]))
+        """Answer, perhaps a client that is behind with reading."""
+        if self.stalled:
+            channel.pause_writing()
+        return Response(200, cast("list[bytes]", [b"[", self.part, b"]"]))
 
     def failure(self, error: Exception, request: Request) -> Response:
         """Answer nothing later, so that nothing can fail."""
@@ -271,7 +296,7 @@ def test_whatever_goes_wrong_on_the_way_cuts_the_answer_off() -> None:
     """Ours: as a file that shrinks; a connection that waits for ever would tell nobody."""
 
     async def main() -> None:
-        server = HTTPServer(Answering(), Limits())
+        server = HTTPServer(Answering(Broken()), Limits())
         async with asyncio.timeout(DEADLINE):
             listener = await asyncio.get_running_loop().create_server(server.connection, "127.0.0.1", 0)
             async with listener:
@@ -280,6 +305,31 @@ def test_whatever_goes_wrong_on_the_way_cuts_the_answer_off() -> None:
                 with contextlib.suppress(ConnectionResetError):
                     assert len(await reader.read()) < 100_000
                 assert not server.connections
+                writer.close()
+
+    asyncio.run(main())
+
+
+def test_an_answer_begins_when_the_client_has_read_what_went_before() -> None:
+    """Ours: one piece at a time is in memory, however far behind the client is."""
+
+    async def main() -> None:
+        part = Counted()
+        server = HTTPServer(Answering(part, stalled=True), Limits())
+        async with asyncio.timeout(DEADLINE):
+            listener = await asyncio.get_running_loop().create_server(server.connection, "127.0.0.1", 0)
+            async with listener:
+                reader, writer = await asyncio.open_connection(*listener.sockets[0].getsockname()[:2])
+                writer.write(http(reading("files://a.bin")))
+                while not part.reads:
+                    await asyncio.sleep(0)
+                for _ in range(10):
+                    await asyncio.sleep(0)
+                assert part.reads == 1
+                [sender] = server.connections
+                sender.resume_writing()
+                await reader.readuntil(b"\r\n\r\n")
+                assert await reader.readexactly(100_002) == b"[%b]" % (b"1" * 100_000)
                 writer.close()
 
     asyncio.run(main())

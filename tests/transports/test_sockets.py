@@ -233,13 +233,24 @@ def test_an_inherited_descriptor_is_served(command: list[str], folder: Path, kin
         assert kind == "tcp" or path.exists()
 
 
-@pytest.mark.parametrize("what", ["closed", "file", "datagram"])
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        ("closed", "it is not open"),
+        ("file", "it is no socket"),
+        ("datagram", "it is a socket without connections"),
+        ("connection", "it is a connection"),
+    ],
+)
 def test_a_descriptor_that_is_no_listening_socket_is_told_in_one_line(
-    command: list[str], what: str, tmp_path: Path
+    command: list[str], what: str, why: str, tmp_path: Path
 ) -> None:
-    """Ours."""
-    with socket.socket(type=socket.SOCK_DGRAM) as datagram, (tmp_path / "file").open("w") as file:
-        fd = {"closed": 77, "file": file.fileno(), "datagram": datagram.fileno()}[what]
+    """Ours: FIELD 69."""
+    connection, other = socket.socketpair()
+    datagram = socket.socket(type=socket.SOCK_DGRAM)
+    with connection, other, datagram, (tmp_path / "file").open("w") as file:
+        fds = {"closed": 77, "file": file.fileno(), "datagram": datagram.fileno(), "connection": connection.fileno()}
+        fd = fds[what]
         passed = (fd,) if what != "closed" else ()
         done = subprocess.run(
             [*command, "--fd", str(fd)],
@@ -251,7 +262,7 @@ def test_a_descriptor_that_is_no_listening_socket_is_told_in_one_line(
         )
     assert done.returncode == 1
     assert done.stderr.count(b"\n") == 1, done.stderr.decode()
-    assert f"cannot listen on descriptor {fd}: " in done.stderr.decode()
+    assert f"cannot listen on descriptor {fd}: {why}" in done.stderr.decode()
 
 
 # --- TLS --------------------------------------------------------------------------------------------------------------
