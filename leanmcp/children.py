@@ -30,10 +30,11 @@ async def run_child(
     env: Mapping[str, str] | None = None,
     timeout: float | None = None,
     grace: float = 2.0,
+    max_output: int = 64 * 1024 * 1024,
 ) -> ChildResult:
     """Run a program to its end, in a process group of its own.
 
-    Whatever ends the call (its end, a cancellation, the timeout) ends the whole group: SIGTERM first where the program
+    Whatever ends the call (its end, a cancellation, a limit) ends the whole group: SIGTERM first where the program
     still runs, SIGKILL `grace` seconds later. The program reads the end of its input at once, never the protocol.
 
     Args:
@@ -43,12 +44,14 @@ async def run_child(
         env: its whole environment; default: this process's.
         timeout: seconds it may run.
         grace: seconds between SIGTERM and SIGKILL; also what a process that left the group may still print.
+        max_output: bytes that it may print, on standard output and as many on standard error.
 
     Raises:
+        ValueError: it printed more than `max_output`.
         TimeoutError: it ran longer than `timeout`.
         OSError: it cannot be started.
     """
-    child = _Child(grace)
+    child = _Child(grace, max_output)
     starting = asyncio.ensure_future(
         asyncio.get_running_loop().subprocess_exec(
             lambda: child,
@@ -70,7 +73,9 @@ async def run_child(
                 stdin.write(input)
                 stdin.write_eof()
         async with asyncio.timeout(timeout):
-            await asyncio.shield(child.ended)
+            await asyncio.shield(child.done)
+        if child.is_full:
+            raise ValueError(f"{os.fspath(command[0])!r} printed more than {max_output} bytes (max_output)")
     except BaseException:
         await asyncio.shield(asyncio.ensure_future(_end(starting, child)))
         raise
@@ -89,17 +94,24 @@ class _Child(asyncio.SubprocessProtocol):
 
     _transport: asyncio.SubprocessTransport
 
-    def __init__(self, grace: float) -> None:
+    def __init__(self, grace: float, max_output: int) -> None:
         self.output = {1: bytearray(), 2: bytearray()}
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()  # or too much was printed
+        self.is_full = False
         self._grace = grace
+        self._max_output = max_output
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.SubprocessTransport", transport)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        self.output[fd] += data
+        if len(self.output[fd]) + len(data) <= self._max_output:
+            self.output[fd] += data
+        else:
+            self.is_full = True
+            _set(self.done)
 
     def process_exited(self) -> None:
         # Whoever it left behind may hold its output open, and the end of that is what `connection_lost` waits for.
@@ -110,8 +122,8 @@ class _Child(asyncio.SubprocessProtocol):
         if self._timer is not None:
             self._timer.cancel()
         self._transport.close()
-        if not self.ended.done():
-            self.ended.set_result(None)
+        _set(self.ended)
+        _set(self.done)
 
     async def end(self) -> None:
         """End the group: SIGTERM, and SIGKILL for what is left after the grace."""
@@ -128,3 +140,8 @@ class _Child(asyncio.SubprocessProtocol):
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._transport.get_pid(), number)
+
+
+def _set(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

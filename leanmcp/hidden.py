@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import sys
 
+from .frames import INSTALLED, LIBRARY, frames_of
+
 __all__ = ["hiding_beside", "hiding_file"]
 
-_NEEDED = frozenset(("leanmcp", "msgspec", "orjson", "fastjsonschema", "uvloop", "h11"))
-_LATER = _NEEDED - {"fastjsonschema", "h11"} | {"mimetypes", "queue", "secrets"}
+_NEEDED = frozenset(("leanmcp", "msgspec", "orjson", "fastjsonschema", "uvloop"))
+_LATER = _NEEDED - {"fastjsonschema"} | {"mimetypes", "queue", "secrets"}
 """What a server loads when it is started, or called."""
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 
 
 def hiding_file(error: BaseException) -> str:
@@ -26,12 +27,10 @@ def hiding_file(error: BaseException) -> str:
         file, name = getattr(module, "__file__", None), getattr(module, "__name__", "")
         if isinstance(file, str):
             seen[file] = name
-    trace = error.__traceback__
-    while trace is not None:
+    for trace in frames_of(error):
         code, names = trace.tb_frame.f_code, trace.tb_frame.f_globals
         if code.co_filename == names.get("__file__"):
             seen[code.co_filename] = names.get("__name__", "")
-        trace = trace.tb_next
     for file, name in seen.items():
         own = _own_name(file) if file.endswith(".py") else ""  # else it is a command, such as bin/leanmcp
         if name in (own, "__main__") and _can_hide(own) and not _is_the_real_one(file, own):
@@ -79,9 +78,9 @@ def _can_hide(name: str) -> bool:
 
 def _is_the_real_one(file: str, name: str) -> bool:
     file = os.path.realpath(file)
-    if file.startswith((os.path.realpath(_HERE) + os.sep, os.path.realpath(_LIBRARY) + os.sep)):
+    if file.startswith((os.path.realpath(_HERE) + os.sep, os.path.realpath(LIBRARY) + os.sep)):
         return True
-    return name in _NEEDED and (f"{os.sep}site-packages{os.sep}" in file or f"{os.sep}dist-packages{os.sep}" in file)
+    return name in _NEEDED and any(part in file for part in INSTALLED)
 
 
 def _sentence(file: str, name: str) -> str:

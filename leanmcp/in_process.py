@@ -8,7 +8,6 @@ Spec 2026-07-28: basic/transports/index, "Custom Transports".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -102,14 +101,9 @@ class InProcess:
         self._endpoint: LineEndpoint | None = None
         self._lifespan: _Lifespan | None = None
 
-    @property
-    def told(self) -> Callable[[str, dict[str, Any]], None] | None:
-        """Takes method and params of a notification that belongs to no request."""
-        return self._pending.told
-
-    @told.setter
-    def told(self, take: Callable[[str, dict[str, Any]], None] | None) -> None:
-        self._pending.told = take
+    def hear(self, told: Notified) -> None:
+        """Hand notifications that belong to no request to `told`."""
+        self._pending.told = told
 
     async def start(self) -> None:
         """Enter the server's lifespan; what it raises is raised here."""
@@ -133,7 +127,7 @@ class InProcess:
             return await self._exchange(request, self._endpoint)
         loop = self._loop
         answer: asyncio.Future[bytes] = loop.create_future()
-        task = loop.create_task(self._call(request, answer))
+        task = loop.create_task(self._call(request, answer, self._endpoint))
         self._calls[task] = answer
         try:
             return await answer
@@ -142,12 +136,12 @@ class InProcess:
             if not task.done():
                 end_call(task, self._server.limits.cleanup_grace)
 
-    async def _call(self, request: OutgoingRequest, answer: asyncio.Future[bytes]) -> None:
+    async def _call(self, request: OutgoingRequest, answer: asyncio.Future[bytes], endpoint: LineEndpoint) -> None:
         """Run a tools/call and set its response."""
         try:
             call = decode_call(request.message, self._server.limits)
             if call is None or call.params.meta.protocol_version not in MODERN_VERSIONS:
-                message = await self._exchange(request, self._open_endpoint())
+                message = await self._exchange(request, endpoint)
             else:
                 channel = None if request.notified is None else _Notices(request.notified)
                 exchange = Exchange(call.id, None, channel, request.message)
@@ -165,11 +159,6 @@ class InProcess:
             message = encode_error(InternalError("Internal error"), request.id)
         if not answer.done():
             answer.set_result(message)
-
-    def _open_endpoint(self) -> LineEndpoint:
-        if self._endpoint is None:
-            raise ConnectionLost(f"{self.where} is closed", self.where)
-        return self._endpoint
 
     async def _exchange(self, request: OutgoingRequest, endpoint: LineEndpoint) -> bytes:
         """Send a request the way of stdio."""

@@ -85,7 +85,7 @@ class _Thread:
 
     async def _serve(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), Stop()
-        await serve(self._server, "http", stop=self._stop, started=self._url.set_result, **self._options)
+        await serve(self._server, "http", _stop=self._stop, _started=self._url.set_result, **self._options)
 
 
 __getattr__ = no_other(__name__, __all__)

@@ -70,6 +70,15 @@ def test_large_outputs_of_both_kinds_come_back_whole(run: Run[ChildResult]) -> N
     assert (result.stdout, result.stderr) == (b"o" * 3_000_000, b"e" * 3_000_000)
 
 
+@pytest.mark.parametrize("stream", ["1", "2"])
+def test_child_that_prints_without_end_is_ended(run: Run[ChildResult], stream: str) -> None:
+    """Ours: its output is kept in memory; as much as was allowed is no fault."""
+    whole = run(run_child(*shell(f"printf 12345678 >&{stream}"), max_output=8))
+    assert (whole.returncode, whole.stdout + whole.stderr) == (0, b"12345678")
+    with pytest.raises(ValueError, match=r"^'sh' printed more than 100000 bytes \(max_output\)$"):
+        run(run_child(*shell(f"trap '' TERM; yes >&{stream}"), max_output=100_000, grace=0.1))
+
+
 def test_a_child_that_does_not_read_its_input_is_no_error(run: Run[ChildResult]) -> None:
     """Ours: as in `subprocess.run`."""
     assert run(run_child("true", input=b"x" * 5_000_000)) == (0, b"", b"")

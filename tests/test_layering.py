@@ -36,6 +36,7 @@ BASE = {
     "elsewhere",
     "brief",
     "frames",
+    "hidden",
     "forks",
     "mistakes",
     "explanations",
@@ -49,7 +50,7 @@ REACH_UP = {("app.py", "leanmcp.run"), ("client.py", "leanmcp.connect"), ("clien
 # One owner per dependency.
 OWNERS = {
     "uvloop": {"run.py"},
-    "h11": {"http_client_connection.py"},
+    "h11": set(),
     "fastjsonschema": {"generator.py"},
     "pydantic": set(),
 }

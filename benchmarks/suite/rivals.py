@@ -71,7 +71,7 @@ RIVALS = (
     Rival(
         name="leanmcp",
         kind="ours",
-        shown=("msgspec", "orjson", "uvloop", "h11", "fastjsonschema"),
+        shown=("msgspec", "orjson", "uvloop", "fastjsonschema"),
         target="leanmcp_server.py",
         imports="from leanmcp import MCPServer",
         settings="defaults",

@@ -12,7 +12,7 @@ from .. import __version__
 from .faults import OK
 from .options import Parser
 
-_NEEDED = ("msgspec", "orjson", "fastjsonschema", "h11", "uvloop")
+_NEEDED = ("msgspec", "orjson", "fastjsonschema", "uvloop")
 _OPTIONAL = ("cryptography", "pydantic")
 _EPILOG = """\
 examples:
@@ -29,26 +29,26 @@ exit codes:
 def add_options(parser: Parser) -> None:
     """Declare what the command takes."""
     parser.epilog = _EPILOG
-    parser.add_argument("--json", action="store_true", help="print JSON, of the shape below")
+    parser.add_json()
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the versions."""
-    packages = {name: _version(name) for name in (*_NEEDED, *_OPTIONAL)}
+    found = {name: _version(name) for name in (*_NEEDED, *_OPTIONAL)}
+    packages = {name: number for name, number in found.items() if number or name in _NEEDED}
     about = {
         "leanmcp": __version__,
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "platform": f"{sys.platform} {platform.machine()}",
-        "packages": {name: found for name, found in packages.items() if found or name in _NEEDED},
+        "packages": packages,
     }
     if options.json:
         print(json.dumps(about, indent=2))
         return OK
     for name in ("leanmcp", "python", "platform"):
         print(f"{name:<16}{about[name]}")
-    for name, found in packages.items():
-        if found or name in _NEEDED:
-            print(f"{name:<16}{found or 'not installed'}")
+    for name, number in packages.items():
+        print(f"{name:<16}{number or 'not installed'}")
     return OK
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from ..errors import CallTimeout, UnsupportedProtocolVersion, VersionMismatch
 from ..protocol.meta import MODERN_VERSIONS
@@ -17,6 +16,9 @@ from ..protocol.outgoing import Answered, OutgoingRequest
 from .messages import Metadata
 from .transport import LegacyCarrier, Transport
 from .waiting import waited, waits
+
+if TYPE_CHECKING:
+    from typing import Unpack
 
 T = TypeVar("T")
 ProgressCallback = Callable[[float, float | None, str | None], Awaitable[None] | None]
@@ -27,6 +29,30 @@ NotificationCallback = Callable[[str, dict[str, Any]], None]
 _NO_HEADERS: Mapping[str, str] = {}
 _MAX_REPORTS = 1000  # reports of progress that wait for a callback; the oldest ones go first
 _EARLY = 0.01  # seconds; loops round the times of their timers
+
+
+class Manner(TypedDict, total=False):
+    """How a request is sent, from the methods of a client down to its transport.
+
+    Args:
+        name: mirrored as Mcp-Name.
+        headers: Mcp-Param-* fields.
+        patience: how long it may take; default: the client's.
+        progress: told of progress; its faults are raised when the answer is there.
+        notified: takes other notifications of this request.
+        answered: takes the HTTP head of the answer.
+        meta: further members of `_meta`.
+        repeatable: see OutgoingRequest.
+    """
+
+    name: str | None
+    headers: Mapping[str, str]
+    patience: Patience | None
+    progress: ProgressCallback | None
+    notified: NotificationCallback | None
+    answered: Answered | None
+    meta: Mapping[str, Any] | None
+    repeatable: bool
 
 
 class Patience:
@@ -145,6 +171,33 @@ class Caller:
         decode: Callable[[bytes], T],
         method: str,
         members: bytes = b"",
+        **how: Unpack[Manner],
+    ) -> T:
+        """Send a request and return what `decode` makes of the response.
+
+        Args:
+            decode: returns the result, or raises the error that the response holds.
+            method: such as `tools/call`.
+            members: JSON members of the params besides `_meta`, without braces.
+            how: see Manner.
+
+        Raises:
+            MCPError: the server's error, or what kept its answer away.
+            VersionMismatch: the server speaks no version of ours.
+            RuntimeError: on another event loop than the one where the client was connected.
+        """
+        if asyncio.get_running_loop() is not self._loop:
+            self.check_loop()
+        try:
+            return decode(await self._exchange(method, members, **how))
+        except UnsupportedProtocolVersion as refusal:
+            self.adopt(supported_versions(refusal))
+        return decode(await self._exchange(method, members, **how))  # in the other version
+
+    async def _exchange(
+        self,
+        method: str,
+        members: bytes,
         *,
         name: str | None = None,
         headers: Mapping[str, str] = _NO_HEADERS,
@@ -154,50 +207,6 @@ class Caller:
         answered: Answered | None = None,
         meta: Mapping[str, Any] | None = None,
         repeatable: bool = False,
-    ) -> T:
-        """Send a request and return what `decode` makes of the response.
-
-        Args:
-            decode: returns the result, or raises the error that the response holds.
-            method: such as `tools/call`.
-            members: JSON members of the params besides `_meta`, without braces.
-            name: mirrored as Mcp-Name.
-            headers: Mcp-Param-* fields.
-            patience: how long it may take; default: the client's.
-            progress: told of progress; its faults are raised when the answer is there.
-            notified: takes other notifications of this request.
-            answered: takes the HTTP head of the answer.
-            meta: further members of `_meta`.
-            repeatable: see OutgoingRequest.
-
-        Raises:
-            MCPError: the server's error, or what kept its answer away.
-            VersionMismatch: the server speaks no version of ours.
-            RuntimeError: on another event loop than the one where the client was connected.
-        """
-        if asyncio.get_running_loop() is not self._loop:
-            self.check_loop()
-        send = partial(
-            self._exchange, method, members, name, headers, patience, progress, notified, answered, meta, repeatable
-        )
-        try:
-            return decode(await send())
-        except UnsupportedProtocolVersion as refusal:
-            self.adopt(supported_versions(refusal))
-        return decode(await send())  # in the other version
-
-    async def _exchange(
-        self,
-        method: str,
-        members: bytes,
-        name: str | None,
-        headers: Mapping[str, str],
-        patience: Patience | None,
-        progress: ProgressCallback | None,
-        notified: NotificationCallback | None,
-        answered: Answered | None,
-        meta: Mapping[str, Any] | None,
-        repeatable: bool,
     ) -> bytes:
         """Send a request under a new id and return the response message; arguments and faults are `request`'s."""
         number = self._last_id = self._last_id + 1

@@ -11,10 +11,12 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextvars import ContextVar
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+_LOOK = 0.5  # seconds; how late a thread may notice that it was interrupted
 
 current: ContextVar[WaitingThread | None] = ContextVar("leanmcp_waiting_thread", default=None)
 
@@ -64,7 +66,14 @@ class WaitingThread:
 
     def wait(self) -> None:
         """Run what comes, until the call has ended."""
-        while (visit := self._queue.get()) is not None:
+        while True:
+            try:
+                # Not for ever: what interrupts this thread just before it sleeps does not wake it.
+                visit = self._queue.get(timeout=_LOOK)
+            except Empty:
+                continue
+            if visit is None:
+                return
             visit()
 
 

@@ -201,7 +201,10 @@ class _CheckGate(Gate):
                     flags.append(f"a text has {found}")
         found = hidden_characters(encoded.decode(), in_json=True)
         if found and self._checks.hidden_text == "strip":
-            result.structured_content = _stripped(result.structured_content)
+            try:
+                result.structured_content = _stripped(result.structured_content)
+            except RecursionError:
+                raise InvalidResult(f"The result has {found} in structuredContent that lies too deep") from None
             flags.append(f"{found} were taken out of structuredContent")
         elif found:
             flags.append(f"structuredContent has {found}")

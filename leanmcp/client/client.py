@@ -109,28 +109,11 @@ class Client(Verbs):
         label: str = "",
         **unknown: Never,
     ) -> None:
+        check_options(locals())
         if unknown:
             raise unknown_options(unknown, Client.__init__)
         from ..connect import check_target, kind_of  # the one way up: the layer that joins client and transports
 
-        check_options(
-            prior_discover=prior_discover,
-            elicitation_callback=elicitation_callback,
-            input_callbacks=input_callbacks,
-            capabilities=capabilities,
-            notification_callback=notification_callback,
-            cache=cache,
-            headers=headers,
-            auth=auth,
-            client_info=client_info,
-            on_call=on_call,
-            trust=trust,
-            audit=audit,
-            pin=pin,
-            check=check,
-            input_required_max_rounds=input_required_max_rounds,
-            label=label,
-        )
         self._server = server
         self._way = {"headers": headers, "auth": auth, "raise_exceptions": raise_exceptions}
         check_target(server, label=label, **self._way)
@@ -186,8 +169,8 @@ class Client(Verbs):
             await _let_go(transport, connected)
             raise ConnectionLost(f"{transport.where} was closed by this client while it connected", transport.where)
         self._connected, self._caller = connected, connected.caller
-        if connected.session is None and hasattr(transport, "told"):  # a session has set it already
-            transport.told = self._notified
+        if connected.session is None and (hear := getattr(transport, "hear", None)) is not None:
+            hear(self._notified)
         is_mirrored = connected.session is None and getattr(transport, "has_headers", False)
         self._mirrors = Mirrors() if is_mirrored else None
         return self

@@ -43,7 +43,7 @@ class CallbackGate(Gate):
     async def before(self, call: Call) -> Call:
         """Let the call pass as the callback says."""
         # A copy of it is kept, to see whether the callback has edited what it was given.
-        shown = plain_arguments(call.arguments)
+        shown = plain_arguments(call.tool, call.arguments)
         verdict = self._on_call(call.tool, shown)
         if inspect.isawaitable(verdict):
             verdict = await verdict
@@ -56,7 +56,7 @@ class CallbackGate(Gate):
             raise TypeError(
                 f"on_call returned {verdict!r}; return True or None to allow, False to deny, or a dict of arguments"
             )
-        arguments = plain_arguments(shown)
+        arguments = plain_arguments(call.tool, shown)
         if arguments != call.arguments:
             call.arguments, call.decision = arguments, "edited"
         return call
@@ -239,7 +239,7 @@ class Policy:
                 Question(
                     server=call.server,
                     tool=call.tool,
-                    arguments=plain_arguments(call.arguments),
+                    arguments=plain_arguments(call.tool, call.arguments),
                     definition=definition,
                     hints=hints,
                     reason=reason,

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from ..types import CallToolResult, ListToolsResult, Tool
+from .messages import encode_arguments
 
 if TYPE_CHECKING:
     from .audit import Audit, AuditSink
@@ -111,7 +112,7 @@ async def pass_gates(gates: Sequence[Gate], call: Call, send: Send) -> Any:
     return result
 
 
-def plain_arguments(arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+def plain_arguments(tool: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return a copy of arguments in plain JSON values.
 
     Whoever still holds the original cannot change what has been approved.
@@ -119,10 +120,7 @@ def plain_arguments(arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     Raises:
         TypeError: something in them that JSON cannot carry.
     """
-    copy: dict[str, Any] = msgspec.json.decode(msgspec.json.encode({} if arguments is None else arguments))
-    if not isinstance(copy, dict):
-        raise TypeError(f"arguments must be a mapping of names to values, not {type(arguments).__name__}")
-    return copy
+    return msgspec.json.decode(encode_arguments(tool, arguments), type=dict[str, Any])
 
 
 class Guards:
@@ -163,7 +161,7 @@ class Guards:
         call = Call(
             server=self.label or where,
             tool=name,
-            arguments=plain_arguments(arguments),
+            arguments=plain_arguments(name, arguments),
             define=define,
             known=lambda: self._known.get(name),
         )

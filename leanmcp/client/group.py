@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -241,29 +241,28 @@ class ClientGroup:
 
     # --- lists --------------------------------------------------------------------------------------------------------
 
-    async def tools(self) -> AsyncIterator[Tool]:
+    def tools(self) -> AsyncIterator[Tool]:
         """Yield every tool of every server, under its local name."""
-        for label, tools in (await self._collect(lambda client: client.tools())).items():
-            for tool in tools:
-                yield msgspec.structs.replace(tool, name=self._local(label, tool.name))
+        return self._every("tools", "name")
 
-    async def prompts(self) -> AsyncIterator[Prompt]:
+    def prompts(self) -> AsyncIterator[Prompt]:
         """Yield every prompt of every server, under its local name."""
-        for label, prompts in (await self._collect(lambda client: client.prompts())).items():
-            for prompt in prompts:
-                yield msgspec.structs.replace(prompt, name=self._local(label, prompt.name))
+        return self._every("prompts", "name")
 
-    async def resources(self) -> AsyncIterator[Resource]:
+    def resources(self) -> AsyncIterator[Resource]:
         """Yield every resource of every server, under its local URI."""
-        for label, resources in (await self._collect(lambda client: client.resources())).items():
-            for resource in resources:
-                yield msgspec.structs.replace(resource, uri=self._local(label, resource.uri))
+        return self._every("resources", "uri")
 
-    async def resource_templates(self) -> AsyncIterator[ResourceTemplate]:
+    def resource_templates(self) -> AsyncIterator[ResourceTemplate]:
         """Yield every resource template of every server, which makes local URIs."""
-        for label, templates in (await self._collect(lambda client: client.resource_templates())).items():
-            for template in templates:
-                yield msgspec.structs.replace(template, uri_template=self._local(label, template.uri_template))
+        return self._every("resource_templates", "uri_template")
+
+    async def _every(self, method: str, field: str) -> AsyncIterator[Any]:
+        """Yield what a method of each client yields, with a label in front of one field."""
+        for label, entries in (await self._collect(method)).items():
+            for entry in entries:
+                name = f"{label}{self._separator}{getattr(entry, field)}"
+                yield msgspec.structs.replace(entry, **{field: name})
 
     async def list_tools(self) -> ListToolsResult:
         """Return all tools of all servers as one page."""
@@ -283,17 +282,14 @@ class ClientGroup:
             resource_templates=[template async for template in self.resource_templates()]
         )
 
-    def _local(self, label: str, name: str) -> str:
-        return f"{label}{self._separator}{name}"
-
-    async def _collect(self, entries: Callable[[Client], AsyncIterator[T]]) -> dict[str, list[T]]:
+    async def _collect(self, method: str) -> dict[str, list[Any]]:
         """Return what each connected server lists, all asked at once; one that fails is left out."""
         if not self._is_open:
             raise RuntimeError("the group is not connected; use it as `async with ClientGroup(...) as group`")
 
-        async def of(member: _Member) -> list[T]:
+        async def of(member: _Member) -> list[Any]:
             try:
-                found = [entry async for entry in entries(member.client)]
+                found = [entry async for entry in getattr(member.client, method)()]
             except MethodNotFound:
                 found = []  # it has no such things
             except MCPError as error:

@@ -33,19 +33,24 @@ class Home:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._process = os.getpid()
-        self._ready = threading.Event()
+        ready: Future[asyncio.AbstractEventLoop] = Future()
         # A daemon: a program that ends does not wait for it longer than `end` does.
-        self._thread = threading.Thread(target=self._run, name="leanmcp-sync-client", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(ready,), name="leanmcp-sync-client", daemon=True)
         self._thread.start()
-        self._ready.wait()
+        self._loop = ready.result()
 
-    def _run(self) -> None:
-        asyncio.run(self._live())
+    def _run(self, ready: Future[asyncio.AbstractEventLoop]) -> None:
+        try:
+            with asyncio.Runner() as runner:  # which makes its loop before there is a coroutine that would be lost
+                runner.run(self._live(ready))
+        except BaseException as fault:
+            if ready.done():
+                raise
+            ready.set_exception(fault)
 
-    async def _live(self) -> None:
-        self._loop = asyncio.get_running_loop()
+    async def _live(self, ready: Future[asyncio.AbstractEventLoop]) -> None:
         self._stop = asyncio.Event()
-        self._ready.set()
+        ready.set_result(asyncio.get_running_loop())
         await self._stop.wait()
 
     def wait(self, begin: Callable[[WaitingThread], Coroutine[Any, Any, T]]) -> T:

@@ -7,6 +7,7 @@ Spec 2025-11-25: basic/lifecycle; basic/transports; client/elicitation.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from ..errors import CallTimeout, InternalError, InvalidResult, MCPError, Method
 from ..logs import logger, warn_seldom
 from ..protocol.jsonrpc import encode_error
 from ..protocol.meta import SERVER_INFO
+from ..protocol.outgoing import Asked, Notified, Renew
 from ..types import DiscoverResult, Implementation
 from .answers import ClientRequestContext
 from .caller import Caller
@@ -58,19 +60,18 @@ class LegacySession:
     """One session with one server.
 
     Args:
-        carrier: not started.
+        legacy: see Transport.
         settings: of the client.
 
     Attributes:
         is_greeted: whether the server has answered the handshake.
     """
 
-    def __init__(self, carrier: LegacyCarrier, settings: Settings) -> None:
-        self._carrier = carrier
+    def __init__(self, legacy: Callable[[Asked, Notified, Renew], LegacyCarrier], settings: Settings) -> None:
+        self._carrier = legacy(self._asked, self._told, self._renew)
         self._settings = settings
         self._version = LEGACY_VERSIONS[0]
         self._tasks: dict[int | str, asyncio.Task[None]] = {}
-        self._caller: Caller | None = None
         self.is_greeted = False
 
     async def open(self, version: str) -> Connected:
@@ -81,7 +82,6 @@ class LegacySession:
             MCPError: it refuses, or does not answer.
         """
         carrier, settings = self._carrier, self._settings
-        carrier.asked, carrier.told, carrier.renew = self._asked, self._told, self._renew
         metadata = LegacyMetadata(version, settings.info, settings.answers.capabilities)
         self._caller = caller = Caller(carrier, metadata, settings.patience, settings.watches)
         found = await self._initialize(caller)
@@ -127,8 +127,7 @@ class LegacySession:
 
     async def _renew(self) -> None:
         """Make the handshake again (basic/transports, "Session Management" 4)."""
-        if self._caller is not None:
-            await self._initialize(self._caller)
+        await self._initialize(self._caller)
 
     async def close(self) -> None:
         """End the session; bounded."""

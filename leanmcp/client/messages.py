@@ -81,6 +81,23 @@ def _extra(token: int | None, more: Mapping[str, Any] | None) -> bytes:
     return extra + b"," + msgspec.json.encode(others)[1:-1] if others else extra
 
 
+def encode_arguments(tool: str, arguments: Any) -> bytes:
+    """Return the JSON of a call's arguments, of `{}` where there are none.
+
+    Raises:
+        TypeError: something in them that JSON cannot carry.
+    """
+    try:
+        encoded = msgspec.json.encode(arguments or {})
+    except (TypeError, UnicodeEncodeError):
+        encoded = b"null"
+    if b"null" in encoded and arguments:  # as NaN is encoded
+        from .rounds import refuse_unsendable  # of arguments that may be mistakes
+
+        refuse_unsendable(tool, arguments)
+    return encoded
+
+
 # --- responses ----------------------------------------------------------------------------------------------------
 
 

@@ -32,7 +32,7 @@ from .answers import Answers
 from .caller import Caller, NotificationCallback, Patience, supported_versions
 from .messages import Metadata
 from .results import DISCOVER
-from .transport import LegacyCarrier, Transport
+from .transport import Transport
 
 if TYPE_CHECKING:
     from .legacy import LegacySession
@@ -227,8 +227,7 @@ def _session(transport: Transport, version: str, settings: Settings) -> LegacySe
         )
     from .legacy import LegacySession  # servers of this era do without
 
-    carrier: LegacyCarrier = legacy()
-    return LegacySession(carrier, settings)
+    return LegacySession(legacy, settings)
 
 
 async def _open(session: LegacySession, version: str) -> Connected:

@@ -52,18 +52,18 @@ def unknown_options(unknown: Iterable[str], constructor: Callable[..., None]) ->
     return TypeError(f"Client: unknown option {name!r}{meant}")
 
 
-def check_options(**given: Any) -> None:
-    """Refuse options that are none.
+def check_options(given: Mapping[str, Any]) -> None:
+    """Refuse options of a wrong kind.
 
     Args:
-        given: options of `Client` by name, as they were given.
+        given: options of `Client` by name, as they were given, and whatever else.
 
     Raises:
         TypeError: one of them is of a wrong kind; the text never holds what may be a secret.
     """
-    for name, value in given.items():
-        is_right, expected = _KINDS[name]
-        if value is None and name != "cache":
+    for name, (is_right, expected) in _KINDS.items():
+        value: Any = given.get(name)
+        if value is None and (name != "cache" or name not in given):
             continue
         if not is_right(value):
             secret = name in ("headers", "auth")

@@ -6,7 +6,7 @@ Spec 2026-07-28: basic/patterns/mrtr; basic/transports/streamable-http, "Client 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -15,11 +15,13 @@ from ..errors import HeaderMismatch, InvalidParams, MethodNotFound, UnknownResou
 from ..types import CallToolResult, ListToolsResult
 from .answers import Answers, ClientRequestContext
 from .cache import CacheMode, CacheView, Fetched
-from .caller import Caller, Patience, ProgressCallback
-from .messages import Asked, ResponseDecoder
+from .caller import Caller, Manner
+from .messages import Asked, ResponseDecoder, encode_arguments
 from .results import CALL, READ, TOOLS
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from .gate import Guards
     from .mirrored import Mirrors
     from .negotiation import Connected
@@ -46,113 +48,61 @@ class Requests:
         return self._connected
 
     async def _request(
-        self,
-        decode: Callable[[bytes], T],
-        method: str,
-        members: bytes = b"",
-        *,
-        name: str | None = None,
-        meta: dict[str, Any] | None = None,
-        patience: Patience | None = None,
-        progress: ProgressCallback | None = None,
+        self, decode: Callable[[bytes], T], method: str, members: bytes = b"", **how: Unpack[Manner]
     ) -> T:
-        caller = self._live().caller
-        return await caller.request(
-            decode, method, members, name=name, meta=self._with_meta(meta), patience=patience, progress=progress
-        )
-
-    def _with_meta(self, meta: dict[str, Any] | None) -> dict[str, Any] | None:
-        return meta if self._meta is None else {**self._meta, **(meta or {})}
+        if self._meta is not None:
+            how["meta"] = {**self._meta, **(how.get("meta") or {})}
+        return await self._live().caller.request(decode, method, members, **how)
 
     # --- tools --------------------------------------------------------------------------------------------------------
 
     async def _rounds(
-        self,
-        name: str,
-        arguments: Any,
-        extra: bytes,
-        timeout: float | None,
-        progress: ProgressCallback | None,
-        meta: dict[str, Any] | None,
-    ) -> CallToolResult:
+        self, name: str, arguments: Any, extra: bytes, timeout: float | None, how: Manner, once: bool = False
+    ) -> CallToolResult | Asked:
         """Call a tool, answer what it asks, and return its complete result.
 
         Args:
-            name, arguments, timeout, progress, meta: as `call_tool`.
+            name, arguments, timeout: as `call_tool`.
             extra: members of the first request that continue another one, with a comma in front of each.
+            how: name, progress and `_meta` of each request.
+            once: return what it asks instead of answering.
         """
-        try:
-            members = b'"name":%s,"arguments":%s' % (_encode(name), _encode(arguments or {}))
-        except TypeError:
-            from .rounds import miscalled  # of mistakes only
-
-            raise miscalled(name, arguments) from None
-        if b"null" in members and arguments:  # as NaN is encoded
-            from .rounds import refuse_endless  # of arguments that may be mistakes
-
-            refuse_endless(name, arguments)
+        members = b'"name":%s,"arguments":%s' % (_encode(name), encode_arguments(name, arguments))
+        progress = how["progress"]
         if progress is not None and not callable(progress):
             raise TypeError(
                 f"call_tool({name!r}): progress_callback={progress!r}: give a function: "
                 "`def told(progress, total, message)`"
             )
-        patience = None
         caller = self._caller
         if timeout is not None and caller is not None:
-            patience = caller.patience.within(timeout)
-        result: CallToolResult | Asked
+            how["patience"] = caller.patience.within(timeout)
         if caller is None or self._mirrors is not None or self._meta is not None:
-            result = await self._call(name, arguments, members + extra, patience, progress, meta)
+            result = await self._call(name, arguments, members + extra, how)
         else:
-            result = await caller.request(
-                CALL, "tools/call", members + extra, name=name, patience=patience, progress=progress, meta=meta
-            )
+            result = await caller.request(CALL, "tools/call", members + extra, **how)
         if self._view is not None:
             self._view.epoch += 1
-        if not isinstance(result, Asked):
+        if once or not isinstance(result, Asked):
             return result
 
         async def send(more: bytes) -> CallToolResult | Asked:
-            return await self._call(name, arguments, _joined(members, more), patience, progress, meta)
+            return await self._call(name, arguments, _joined(members, more), how)
 
         return await self._answered(result, send, "tools/call", name)
 
-    async def _call(
-        self,
-        name: str,
-        arguments: Any,
-        members: bytes,
-        patience: Patience | None,
-        progress: ProgressCallback | None,
-        meta: dict[str, Any] | None,
-    ) -> CallToolResult | Asked:
+    async def _call(self, name: str, arguments: Any, members: bytes, how: Manner) -> CallToolResult | Asked:
         """Send a tools/call where more than the plain way may be due."""
-        if self._meta is not None:
-            meta = self._with_meta(meta)
-        caller, mirrors = self._live().caller, self._mirrors
-        headers: Mapping[str, str] = {}
-        if mirrors is not None:
-            headers = await mirrors.headers(name, arguments, self._tool_page)
-        repeatable = mirrors is not None and name in mirrors.repeatable
+        mirrors = self._mirrors
+        if mirrors is None:
+            return await self._request(CALL, CALL.method, members, **how)
+        headers = await mirrors.headers(name, arguments, self._tool_page)
+        first: Manner = {**how, "headers": headers, "repeatable": name in mirrors.repeatable}
         try:
-            return await caller.request(
-                CALL,
-                "tools/call",
-                members,
-                name=name,
-                headers=headers,
-                patience=patience,
-                progress=progress,
-                meta=meta,
-                repeatable=repeatable,
-            )
+            return await self._request(CALL, CALL.method, members, **first)
         except HeaderMismatch as mismatch:
-            if mirrors is None:
-                raise
-            headers = await mirrors.again(name, arguments, self._tool_page, mismatch)
-        return await caller.request(
-            CALL, "tools/call", members, name=name, headers=headers, patience=patience, progress=progress, meta=meta
-        )
+            second: Manner = {**how, "headers": await mirrors.again(name, arguments, self._tool_page, mismatch)}
+        return await self._request(CALL, CALL.method, members, **second)
 
     async def _tool_page(self, cursor: str | None, refresh: bool, meta: dict[str, Any] | None = None) -> Any:
         return await self._tools(cursor, meta, "refresh" if refresh else "use")

@@ -176,18 +176,18 @@ def miscalled(name: object, arguments: Any) -> TypeError:
 def _has_json(value: object) -> bool:
     try:
         msgspec.json.encode(value)
-    except TypeError:
+    except (TypeError, UnicodeEncodeError):
         return False
-    return not _is_endless(value)
+    return not _is_endless(msgspec.to_builtins(value))
 
 
-def refuse_endless(name: str, arguments: Mapping[str, Any]) -> None:
-    """Refuse numbers that JSON does not have, for which null would be sent.
+def refuse_unsendable(name: str, arguments: Any) -> None:
+    """Refuse what JSON does not have, and numbers for which null would be sent.
 
     Raises:
         TypeError: the text names the arguments.
     """
-    if any(map(_is_endless, arguments.values())):
+    if not _has_json(arguments):
         raise miscalled(name, arguments)
 
 

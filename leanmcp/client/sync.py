@@ -99,7 +99,7 @@ class SyncClient:
     """
 
     def __init__(self, server: Any, **options: Any) -> None:
-        check_options(**{name: options[name] for name in (*_CALLBACKS, "input_callbacks") if name in options})
+        check_options(options)
         for name in _CALLBACKS:
             if options.get(name) is not None:
                 options[name] = _in_caller(options[name])

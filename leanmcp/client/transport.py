@@ -6,8 +6,7 @@ Spec 2026-07-28: basic/transports/index, "Custom Transports".
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..protocol.outgoing import OutgoingRequest
 
@@ -21,10 +20,11 @@ class Transport(Protocol):
     - `cache_key`, two hashable values: which server this reaches, and whom it takes the caller for. Clients that share
       a cache share public results where the first is equal, private ones where both are; without it, none;
     - `is_modern = True`, where the server is known to be of this era, so that nothing is tried out or remembered;
-    - `told`, which may be set to what takes method and params of notifications that belong to no request, where one
-      channel is shared by all (pipes);
+    - `def hear(self, told: Notified)`, which hands on notifications that belong to no request, where one channel is
+      shared by all (pipes);
     - `excuse`, the rest of a sentence that says why the server may not answer, for timeouts;
-    - `def legacy(self) -> LegacyCarrier`, which speaks to servers of earlier protocol versions.
+    - `def legacy(self, asked: Asked, told: Notified, renew: Renew) -> LegacyCarrier`, which speaks to servers of
+      earlier protocol versions.
 
     Attributes:
         where: the URL, command or name of the server, for error texts.
@@ -58,16 +58,10 @@ class LegacyCarrier(Protocol):
     Attributes:
         where: as Transport.
         version: the version agreed on, None before; HTTP sends it as a header.
-        asked: takes id, method and params of a request from the server.
-        told: takes method and params of a notification that belongs to no request.
-        renew: makes the handshake again, because the server has forgotten the session.
     """
 
     where: str
     version: str | None
-    asked: Callable[[int | str, str, dict[str, Any]], None] | None
-    told: Callable[[str, dict[str, Any]], None] | None
-    renew: Callable[[], Awaitable[None]] | None
 
     async def request(self, request: OutgoingRequest, /) -> bytes:
         """As `Transport.request`; an answer that is cut off is resumed where the server can do that."""

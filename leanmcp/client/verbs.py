@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import msgspec
 
-from ..errors import MethodNotFound
+from ..errors import MethodNotFound, explained
 from ..types import (
     CallToolResult,
     CompleteResult,
@@ -31,7 +31,7 @@ from ..types import (
     Tool,
 )
 from .cache import CacheMode
-from .caller import ProgressCallback
+from .caller import Manner, ProgressCallback
 from .messages import Asked, ResponseDecoder, plain_result
 from .pages import Entries, every_entry
 from .requests import Requests
@@ -52,6 +52,7 @@ _METHOD = re.compile(r"[!#-\[\]-~]+")  # what JSON and a header carry as it is
 class Verbs(Requests):
     """The methods of a client."""
 
+    @explained
     async def discover(self, *, cache_mode: CacheMode = "use") -> DiscoverResult:
         """Return what the server is and can do; in earlier protocol versions, what the handshake said."""
         connected = self._live()
@@ -63,6 +64,7 @@ class Verbs(Requests):
 
     # --- lists --------------------------------------------------------------------------------------------------------
 
+    @explained
     async def list_tools(
         self, *, cursor: str | None = None, meta: dict[str, Any] | None = None, cache_mode: CacheMode = "use"
     ) -> ListToolsResult:
@@ -77,6 +79,7 @@ class Verbs(Requests):
         """
         return await self._tools(cursor, meta, cache_mode)
 
+    @explained
     async def list_resources(
         self, *, cursor: str | None = None, meta: dict[str, Any] | None = None, cache_mode: CacheMode = "use"
     ) -> ListResourcesResult:
@@ -84,6 +87,7 @@ class Verbs(Requests):
         page: ListResourcesResult = await self._list(RESOURCES, cursor, meta, cache_mode)
         return page
 
+    @explained
     async def list_resource_templates(
         self, *, cursor: str | None = None, meta: dict[str, Any] | None = None, cache_mode: CacheMode = "use"
     ) -> ListResourceTemplatesResult:
@@ -91,6 +95,7 @@ class Verbs(Requests):
         page: ListResourceTemplatesResult = await self._list(TEMPLATES, cursor, meta, cache_mode)
         return page
 
+    @explained
     async def list_prompts(
         self, *, cursor: str | None = None, meta: dict[str, Any] | None = None, cache_mode: CacheMode = "use"
     ) -> ListPromptsResult:
@@ -98,6 +103,7 @@ class Verbs(Requests):
         page: ListPromptsResult = await self._list(PROMPTS, cursor, meta, cache_mode)
         return page
 
+    @explained
     def tools(self, *, cache_mode: CacheMode = "use") -> AsyncIterator[Tool]:
         """Yield every tool, of all pages: `async for tool in client.tools()`.
 
@@ -107,14 +113,17 @@ class Verbs(Requests):
         pages = every_entry(lambda cursor: self._tools(cursor, None, cache_mode), "tools", "name", "tools")
         return Entries(pages, "tools")
 
+    @explained
     def resources(self, *, cache_mode: CacheMode = "use") -> AsyncIterator[Resource]:
         """Yield every resource; see `tools`."""
         return self._every(RESOURCES, "resources", "uri", cache_mode)
 
+    @explained
     def resource_templates(self, *, cache_mode: CacheMode = "use") -> AsyncIterator[ResourceTemplate]:
         """Yield every resource template; see `tools`."""
         return self._every(TEMPLATES, "resource_templates", "uri_template", cache_mode)
 
+    @explained
     def prompts(self, *, cache_mode: CacheMode = "use") -> AsyncIterator[Prompt]:
         """Yield every prompt; see `tools`."""
         return self._every(PROMPTS, "prompts", "name", cache_mode)
@@ -182,15 +191,17 @@ class Verbs(Requests):
         if not isinstance(name, str) or isinstance(arguments, _NO_OBJECTS):
             raise _miscalled(name, arguments)
         extra, meta = _continued("call_tool", retry) if retry else _AT_FIRST
+        how: Manner = {"name": name, "progress": progress_callback, "meta": meta}
+        result: Any
         if self._guards is None:
-            result = await self._rounds(name, arguments, extra, read_timeout_seconds, progress_callback, meta)
+            result = await self._rounds(name, arguments, extra, read_timeout_seconds, how)
         else:
             result = await self._guards.call(
                 self._live().caller.transport.where,
                 name,
                 arguments,
                 self.tools,
-                lambda call: self._rounds(name, call.arguments, extra, read_timeout_seconds, progress_callback, meta),
+                lambda call: self._rounds(name, call.arguments, extra, read_timeout_seconds, how),
             )
         if type is not None:
             return typed_content(result, type, name)
@@ -214,19 +225,18 @@ class Verbs(Requests):
             input_responses: answers, by the keys of `InputRequiredResult.input_requests`.
             request_state: `InputRequiredResult.request_state`, as it was; nothing where there was none.
         """
+        where = self._live().caller.transport.where
+        if not isinstance(name, str) or isinstance(arguments, _NO_OBJECTS):
+            raise _miscalled(name, arguments)
         extra, meta = _continued("call_tool_once", retry) if retry else _AT_FIRST
+        how: Manner = {"name": name, "progress": progress_callback, "meta": meta}
 
         async def send(arguments: Any) -> CallToolResult | InputRequiredResult:
-            members = b'"name":%s,"arguments":%s' % (_encode(name), _encode(arguments or {})) + extra
-            patience = self._live().caller.patience.within(read_timeout_seconds)
-            result = await self._call(name, arguments, members, patience, progress_callback, meta)
-            if self._view is not None:
-                self._view.epoch += 1
+            result = await self._rounds(name, arguments, extra, read_timeout_seconds, how, once=True)
             return _by_hand(result) if isinstance(result, Asked) else result
 
         if self._guards is None:
             return await send(arguments)
-        where = self._live().caller.transport.where
         guarded: CallToolResult | InputRequiredResult = await self._guards.call(
             where, name, arguments, self.tools, lambda call: send(call.arguments)
         )
@@ -275,6 +285,8 @@ class Verbs(Requests):
             arguments: texts.
             input_responses, request_state, meta: as `call_tool`.
         """
+        if not isinstance(name, str):
+            raise TypeError(f"get_prompt({name!r:.60}): give the name of the prompt, a text")
         members = b'"name":%s,"arguments":%s' % (_encode(name), _encode(arguments or {}))
         extra, meta = _continued("get_prompt", retry) if retry else _AT_FIRST
         try:
@@ -283,6 +295,7 @@ class Verbs(Requests):
             raise self._without(error, PROMPT.method) from None
         return await self._ask(PROMPT, members, name, meta, found)
 
+    @explained
     async def complete(
         self,
         ref: PromptReference | ResourceTemplateReference,
@@ -306,6 +319,7 @@ class Verbs(Requests):
 
     # --- changes ------------------------------------------------------------------------------------------------------
 
+    @explained
     def listen(
         self,
         *,

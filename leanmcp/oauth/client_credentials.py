@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ssl as tls
 import time
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from msgspec import Struct
 
@@ -17,6 +17,15 @@ from .models import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from .provider import OAuthClientProvider
 from .storage import TokenStorage
 from .token_endpoint import JWT, AssertionProvider, request_token
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+
+class _Options(TypedDict, total=False):
+    allow_private_addresses: bool | None
+    ssl: tls.SSLContext | None
+    refresh_skew: float
 
 
 class _OwnAccount(OAuthClientProvider):
@@ -28,21 +37,10 @@ class _OwnAccount(OAuthClientProvider):
         storage: TokenStorage | None,
         client: OAuthClientInformationFull,
         scope: str | None,
-        issuer: str | None,
-        allow_private_addresses: bool | None,
-        ssl: tls.SSLContext | None,
-        refresh_skew: float,
+        options: _Options,
     ) -> None:
-        client.issuer = issuer
-        super().__init__(
-            server_url,
-            OAuthClientMetadata(grant_types=["client_credentials"], scope=scope),
-            storage,
-            client_information=client,
-            allow_private_addresses=allow_private_addresses,
-            ssl=ssl,
-            refresh_skew=refresh_skew,
-        )
+        described = OAuthClientMetadata(grant_types=["client_credentials"], scope=scope)
+        super().__init__(server_url, described, storage, client_information=client, **options)
 
     _needs_person = False
 
@@ -75,15 +73,15 @@ class ClientCredentialsOAuthProvider(_OwnAccount):
         token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post"] = "client_secret_basic",  # noqa: S107  a method
         scope: str | None = None,
         issuer: str | None = None,
-        *,
-        allow_private_addresses: bool | None = None,
-        ssl: tls.SSLContext | None = None,
-        refresh_skew: float = 30.0,
+        **options: Unpack[_Options],
     ) -> None:
         client = OAuthClientInformationFull(
-            client_id=client_id, client_secret=client_secret, token_endpoint_auth_method=token_endpoint_auth_method
+            client_id=client_id,
+            client_secret=client_secret,
+            token_endpoint_auth_method=token_endpoint_auth_method,
+            issuer=issuer,
         )
-        super().__init__(server_url, storage, client, scope, issuer, allow_private_addresses, ssl, refresh_skew)
+        super().__init__(server_url, storage, client, scope, options)
 
 
 class PrivateKeyJWTOAuthProvider(_OwnAccount):
@@ -108,13 +106,10 @@ class PrivateKeyJWTOAuthProvider(_OwnAccount):
         assertion_provider: AssertionProvider,
         scope: str | None = None,
         issuer: str | None = None,
-        *,
-        allow_private_addresses: bool | None = None,
-        ssl: tls.SSLContext | None = None,
-        refresh_skew: float = 30.0,
+        **options: Unpack[_Options],
     ) -> None:
-        client = OAuthClientInformationFull(client_id=client_id, token_endpoint_auth_method=JWT)
-        super().__init__(server_url, storage, client, scope, issuer, allow_private_addresses, ssl, refresh_skew)
+        client = OAuthClientInformationFull(client_id=client_id, token_endpoint_auth_method=JWT, issuer=issuer)
+        super().__init__(server_url, storage, client, scope, options)
         self._assertion_provider = assertion_provider
 
     def _sign(self) -> AssertionProvider:

@@ -121,6 +121,7 @@ class OAuthClientProvider:
         self._skew = refresh_skew
         self._loaded = False
         self._tokens: OAuthToken | None = None
+        self._had: set[int] = set()  # which tokens; a storage may keep the first one for ever
         self._by_login: OAuthToken | None = None
         self._asked_scope: str | None = None
         self._grounds: Grounds | None = None
@@ -189,13 +190,21 @@ class OAuthClientProvider:
     # --- work, one at a time ------------------------------------------------------------------------------------------
 
     async def _load(self) -> None:
+        """Take the tokens that are stored; again, where another program may have replaced them meanwhile."""
         tokens = await self.storage.get_tokens()
         if tokens is not None and tokens.resource is not None and not self._discovery.fits(tokens.resource):
             logger.warning("the stored tokens are for %s, not for %s; not used", tokens.resource, self._server.shown)
             tokens = None
-        self._tokens = tokens
-        self._asked_scope = tokens.scope if tokens else None
+        if not self._loaded:
+            self._asked_scope = tokens.scope if tokens else None
+        if not self._loaded or (tokens is not None and hash(tokens.access_token) not in self._had):
+            self._use(tokens)
         self._loaded = True
+
+    def _use(self, tokens: OAuthToken | None) -> None:
+        self._tokens = tokens
+        if tokens is not None:
+            self._had.add(hash(tokens.access_token))
 
     async def _renew(self) -> None:
         """Replace a token that expires, where that needs nobody; without one the server's challenge says what to do."""
@@ -233,7 +242,7 @@ class OAuthClientProvider:
         return self._grounds
 
     async def _keep(self, token: OAuthToken) -> None:
-        self._tokens = token
+        self._use(token)
         await self.storage.set_tokens(token)
 
     # --- scopes -------------------------------------------------------------------------------------------------------
@@ -276,7 +285,11 @@ class OAuthClientProvider:
         Raises:
             OAuthFlowError: not for now.
         """
+        old = self._tokens
+        await self._load()
         tokens = self._tokens
+        if tokens is not old and tokens is not None and not self._is_old(tokens):
+            return True  # another program has done it; a refresh token that is used twice may end all of them
         if tokens is None or tokens.refresh_token is None:
             return False
         grounds = await self._discover(challenge)

@@ -24,6 +24,7 @@ AssertionProvider = Callable[[str], Awaitable[str]]
 
 _ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+_LONGEST_LIFE = 10**9  # seconds; some write numbers that are no times any more
 _SENT_SECRETS = ("code", "code_verifier", "refresh_token", "client_secret", "client_assertion")
 
 
@@ -98,7 +99,7 @@ async def request_token(
     if not all("!" <= letter <= "~" for letter in token.access_token):
         raise OAuthTokenError(f"{where} gave a token that fits into no header field", where)
     token.token_type = "Bearer"  # noqa: S105  a kind, no token
-    life = token.expires_in
+    life = token.expires_in = None if token.expires_in is None else min(token.expires_in, _LONGEST_LIFE)
     token.expires_at = time.time() + life if life is not None and life > 0 else None  # 0 is how some say "unknown"
     token.issuer = metadata.issuer
     token.resource = grant.get("resource")

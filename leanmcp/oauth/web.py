@@ -18,9 +18,8 @@ from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from ..errors import TransportError
-from ..transports.http_client_connection import HTTPAnswer
 from ..transports.http_client_url import Target, follow, parse_url
-from ..transports.http_fetch import fetch
+from ..transports.http_fetch import HTTPAnswer, fetch
 from .errors import OAuthFlowError
 
 MAX_SIZE = 256 * 1024  # bytes of one answer

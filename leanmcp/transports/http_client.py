@@ -6,36 +6,26 @@ Spec 2026-07-28: basic/transports/streamable-http; basic/patterns/cancellation (
 
 from __future__ import annotations
 
-import asyncio
 import ssl as tls
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from ..errors import NotAnMCPServer, TransportError
+from ..errors import NotAnMCPServer
 from ..limits import DEFAULT_HTTP_CLIENT_LIMITS, HTTPClientLimits
 from ..protocol.mirror import encode_value
-from ..protocol.outgoing import OutgoingRequest
+from ..protocol.outgoing import Asked, Notified, OutgoingRequest, Renew
 from ..protocol.sse_reader import Event, EventReader, OversizedEvent
-from .http_client_answers import (
-    JSON,
-    SSE,
-    Answers,
-    EventAnswers,
-    json_rpc_error,
-    media_type,
-    not_mcp,
-    refusal,
-)
-from .http_client_connection import Connection, Head, HTTPAnswer, too_large
+from .http_client_answers import JSON, SSE, Answers, json_rpc_error, media_type, not_mcp, refusal, unanswered
+from .http_client_connection import Connection, Head, too_large
 from .http_client_pool import Pool
-from .http_client_sender import MAX_REFUSAL, Auth, Sender, encode_fields, request_line
+from .http_client_sender import Auth, Sender, encode_fields
 from .http_client_url import Target, parse_url
 
 if TYPE_CHECKING:
     from .http_legacy import HTTPLegacyCarrier
 
-__all__ = ["Auth", "HTTPAnswer", "HTTPStream", "HTTPTransport"]
+__all__ = ["Auth", "HTTPStream", "HTTPTransport"]
 
 READS = frozenset(
     {
@@ -65,16 +55,19 @@ class HTTPStream:
         head: of the answer.
 
     Attributes:
-        status: HTTP status.
-        headers: names in lower case, repeated ones joined by commas.
+        head: its status and fields.
     """
 
     def __init__(self, connection: Connection, head: Head) -> None:
-        self.status = head.status
-        self.headers = head.text()
+        self.head = head
         self._connection = connection
         self._max_size = connection.limits.max_answer_size
         self._reader = EventReader(self._max_size)
+
+    @property
+    def kind(self) -> bytes:
+        """The media type of a 200 answer, empty for any other."""
+        return media_type(self.head.fields.get(b"content-type", b"")) if self.head.status == 200 else b""
 
     @property
     def last_id(self) -> str:
@@ -102,13 +95,17 @@ class HTTPStream:
             ConnectionLost: it was cut off.
             AnswerTooLarge: one event is over `max_answer_size`.
         """
-        while piece := await self._connection.piece():
-            try:
-                events = self._reader.feed(piece)
-            except OversizedEvent:
-                raise too_large(self._connection.where, self._max_size) from None
+        while (events := await self.batch()) is not None:
             for event in events:
                 yield event
+
+    async def batch(self) -> list[Event] | None:
+        """Return the events that come next, perhaps none yet; None at the end of the body. Raises as `events`."""
+        piece = await self._connection.piece()
+        try:
+            return self._reader.feed(piece) if piece else None
+        except OversizedEvent:
+            raise too_large(self._connection.where, self._max_size) from None
 
 
 class HTTPTransport:
@@ -144,7 +141,6 @@ class HTTPTransport:
         user_agent: str = "leanmcp",
     ) -> None:
         self._target = parse_url(url, uds)
-        self._agent = user_agent
         self._limits = limits
         self._pool = Pool(limits, ssl)
         self._sender = Sender(self._target, self._pool, _named(user_agent, headers), auth)
@@ -166,11 +162,11 @@ class HTTPTransport:
         """Whether an Authorization field is sent."""
         return self._sender.authorized
 
-    def legacy(self) -> HTTPLegacyCarrier:
+    def legacy(self, asked: Asked, told: Notified, renew: Renew) -> HTTPLegacyCarrier:
         """Return what speaks to a server of an earlier protocol version over these connections."""
         from .http_legacy import HTTPLegacyCarrier  # servers of this era do without
 
-        return HTTPLegacyCarrier(self)
+        return HTTPLegacyCarrier(self, asked, told, renew)
 
     async def start(self) -> None:
         """Connect once, so that a wrong address is told at once; the first request uses the connection.
@@ -207,25 +203,26 @@ class HTTPTransport:
                 response = Answers(request, self.where).whole(body)
             elif kind == SSE:
                 self._check_coding(head)
-                return await self._events(connection, request)
+                return await self._events(connection, HTTPStream(connection, head), request)
         except BaseException:
             self._pool.discard(connection)
             raise
         if response is None:
-            return self._error(head, await self._sender.refused(connection, head))
+            return self.error(head, await self._sender.refused(connection, head))
         self._pool.release(connection)
         return response
 
-    async def _events(self, connection: Connection, request: OutgoingRequest) -> bytes:
+    async def _events(self, connection: Connection, stream: HTTPStream, request: OutgoingRequest) -> bytes:
         """Read an event stream up to the response; its end may come a little later."""
-        stream = EventAnswers(Answers(request, self.where), self._limits.max_answer_size, self.where)
-        while piece := await connection.piece():
-            if (response := stream.feed(piece)) is not None:
-                self._pool.finish(connection, _FINISH_TIME)
-                return response
-        raise stream.ended(request)
+        answers = Answers(request, self.where)
+        while (events := await stream.batch()) is not None:
+            for event in events:
+                if event.type == "message" and (response := answers.event(event.data)) is not None:
+                    self._pool.finish(connection, _FINISH_TIME)
+                    return response
+        raise unanswered(self.where, request)
 
-    def _error(self, head: Head, body: bytes) -> bytes:
+    def error(self, head: Head, body: bytes) -> bytes:
         """Return the JSON-RPC error of an answer that is no result; raise what else it is."""
         kind = head.fields.get(b"content-type", b"")
         if head.status == 202:
@@ -291,52 +288,6 @@ class HTTPTransport:
             yield HTTPStream(connection, head)
         finally:
             self._pool.release(connection)  # keeps it if its answer was read to the end
-
-    async def fetch(
-        self,
-        method: str,
-        url: str | None = None,
-        *,
-        headers: Mapping[str, str] | None = None,
-        body: bytes = b"",
-        max_size: int = MAX_REFUSAL,
-        timeout: float = 30.0,
-        repeatable: bool = False,
-    ) -> HTTPAnswer:
-        """Send a request and return the whole answer; redirects to other origins are not followed.
-
-        Args:
-            method: GET, POST or DELETE.
-            url: None for the endpoint itself, with its credentials. Any other URL gets `headers` and no credentials,
-                and its answer is returned whatever its status.
-            headers: of this request.
-            body: sent whole.
-            max_size: bytes of the answer.
-            timeout: seconds for all of it.
-            repeatable: whether a POST may be sent twice, as the others may.
-
-        Raises:
-            ValueError: no URL.
-            TransportError: no answer, or not in time.
-        """
-        target = self._target if url is None else parse_url(url)
-        repeatable = repeatable or method != "POST"
-        try:
-            async with asyncio.timeout(timeout):
-                if url is None:
-                    fields = encode_fields(headers or {})
-                    connection, head = await self._sender.conduct(method, fields, body, repeatable)
-                else:
-                    fields = request_line(method, target) + encode_fields(_named(self._agent, headers))
-                    connection, head = await self._sender.send(target, method, fields, body, repeatable)
-                try:
-                    self._check_coding(head)
-                    content = await connection.rest_of_body(max_size, head)
-                finally:
-                    self._pool.release(connection)
-        except TimeoutError:
-            raise TransportError(f"{target.shown} did not answer within {timeout:g} seconds", target.shown) from None
-        return HTTPAnswer(head.status, head.text(), content)
 
 
 def _named(agent: str, headers: Mapping[str, str] | None) -> dict[str, str]:

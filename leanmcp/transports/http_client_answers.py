@@ -27,8 +27,6 @@ from ..errors import (
 from ..logs import warn_seldom
 from ..protocol.jsonrpc import DECODE_FAULTS
 from ..protocol.outgoing import OutgoingRequest
-from ..protocol.sse_reader import EventReader, OversizedEvent
-from .http_client_connection import too_large
 from .http_client_url import Target
 
 JSON, SSE = b"application/json", b"text/event-stream"
@@ -162,47 +160,14 @@ class Answers:
             self._request.notified(method, params)
 
 
-class EventAnswers:
-    """The same on an event stream.
-
-    Args:
-        answers: told of each event.
-        max_size: bytes of one event.
-        where: the server, for texts.
-    """
-
-    __slots__ = ("_answers", "_events", "_max_size", "_where")
-
-    def __init__(self, answers: Answers, max_size: int, where: str) -> None:
-        self._answers = answers
-        self._events = EventReader(max_size)
-        self._max_size = max_size
-        self._where = where
-
-    def feed(self, data: bytes) -> bytes | None:
-        """Return the response once it has come; what stands behind it is dropped.
-
-        Raises:
-            AnswerTooLarge: an event over the limit.
-        """
-        try:
-            events = self._events.feed(data)
-        except OversizedEvent:
-            raise too_large(self._where, self._max_size) from None
-        for event in events:
-            if event.type == "message" and (response := self._answers.event(event.data)) is not None:
-                return response
-        return None
-
-    def ended(self, request: OutgoingRequest) -> ConnectionLost:
-        """Return the error of a stream that ended without the response."""
-        return ConnectionLost(
-            f"{self._where} ended the event stream of {request.method} without a response to request {request.id}",
-            self._where,
-        )
-
-
 # --- errors -------------------------------------------------------------------------------------------------------
+
+
+def unanswered(where: str, request: OutgoingRequest) -> ConnectionLost:
+    """Return the error of an event stream that ended without the response to `request`."""
+    return ConnectionLost(
+        f"{where} ended the event stream of {request.method} without a response to request {request.id}", where
+    )
 
 
 def shown(body: bytes) -> str:

@@ -1,39 +1,34 @@
 """One connection to an HTTP server, one exchange after another.
 
 In: requests as octets. Out: heads and the pieces of bodies. RFC 9112.
-h11 reads the answers, but for the plain ones that `http11_answer` takes. Requests are written by our own hand,
-because most of each is the same: h11 would take 23 of its 55 microseconds a call to write what it then checks. It is
-told of a request with the same method and no body, which is all that reading the answer depends on.
+`http11_answer` reads the answers. Most of each request is the same, and made once.
 """
 
 from __future__ import annotations
 
 import asyncio
 import select
+import socket
 import ssl
 import sys
 from contextlib import suppress
 
-import h11
 from msgspec import Struct
 
 from ..errors import AnswerTooLarge, ConnectionLost, NotAnMCPServer, TransportError
 from ..limits import HTTPClientLimits
-from ..protocol.http11_answer import read_plain
+from ..protocol.http11_answer import AnyHead, ChunkedAnswer, SizedAnswer, head_end, read_head, read_plain
 from .http_client_url import Origin
 
 _READ_SIZE = 64 * 1024
 _MAX_INTERIM = 20  # 1xx heads before the real one
 _BEFORE, _IN_BODY = "before it had answered", "in the middle of its answer"
+_NEXT_ADDRESS = 2.0  # seconds; a network whose IPv6 leads nowhere does not say so
 _NOBODY_LOOKED = 1.0  # seconds; for so long the loop of a notebook may have stood still without our noticing
 _ENDED = getattr(select, "POLLRDHUP", 0)  # Linux tells the end from octets; errors are told of in any case
 _UNSENT = 0x5411  # ioctl TIOCOUTQ of Linux: octets that the other side has not acknowledged
-_TURN = 256  # events of h11, which takes 30 microseconds for a chunk of one octet; then others have their turn
-_END = h11.EndOfMessage()
-_REQUESTS = {
-    method: h11.Request(method=method, target="/", headers=[("Host", "-"), ("Content-Length", "0")])
-    for method in ("POST", "GET", "DELETE")
-}
+_NO_BODY = (204, 304)
+_NOTHING = SizedAnswer(0)  # comes any more
 _TLS = (b"\x15\x03", b"\x16\x03")  # the first octets of a TLS record: alert, handshake
 
 
@@ -57,20 +52,6 @@ class Head(Struct):
             name, value = raw.decode("latin-1").lower(), octets.decode("latin-1")
             joined[name] = f"{joined[name]}, {value}" if name in joined else value
         return joined
-
-
-class HTTPAnswer(Struct):
-    """A whole answer.
-
-    Args:
-        status: HTTP status.
-        headers: names in lower case, repeated ones joined by commas.
-        body: as it came.
-    """
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
 
 
 def too_large(where: str, limit: int) -> AnswerTooLarge:
@@ -99,14 +80,13 @@ class Connection:
     """
 
     __slots__ = (
-        "_h11",
-        "_left",
+        "_body",
+        "_keeps",
         "_loop",
         "_poll",
         "_reader",
         "_spoiled",
         "_start",
-        "_turn",
         "_writer",
         "cut",
         "idle_since",
@@ -129,11 +109,10 @@ class Connection:
         self._reader = reader
         self._writer = writer
         self._loop = asyncio.get_running_loop()
-        self._h11 = h11.Connection(h11.CLIENT, max_incomplete_event_size=limits.max_head_size)
+        self._body: SizedAnswer | ChunkedAnswer = _NOTHING
+        self._start = b""  # of the body, decoded
         self._spoiled = False
-        self._start = b""
-        self._left = 0
-        self._turn = 0
+        self._keeps = True
         self._poll: select.poll | None = None
         self.origin = origin
         self.where = where
@@ -146,7 +125,7 @@ class Connection:
 
     # --- one exchange -------------------------------------------------------------------------------------------------
 
-    async def exchange(self, method: str, request: bytes, body: bytes = b"") -> Head:
+    async def exchange(self, request: bytes, body: bytes = b"") -> Head:
         """Send a request and return the head of its answer.
 
         Raises:
@@ -163,30 +142,70 @@ class Connection:
             self._writer.write(body)
         data = await self._read(_BEFORE)
         self._spoiled = False
-        if (plain := read_plain(data)) is not None:
-            self._start, self._left = plain.body, plain.left
-            if b"keep-alive" in plain.fields:
-                self._heed(plain.fields[b"keep-alive"])
-            return Head(200, plain.fields, plain.pairs)
-        return await self._read_head(method, data)
+        plain = read_plain(data)
+        if plain is None:
+            return await self._read_head(data)
+        head = Head(200, plain.fields, plain.pairs)
+        if len(plain.rest) != plain.length or b"keep-alive" in plain.fields:
+            return self._begin(head, plain.rest, True)
+        self._body, self._start, self._keeps = _NOTHING, plain.rest, True  # nearly every answer comes in one piece
+        return head
 
-    async def _read_head(self, method: str, data: bytes) -> Head:
-        """Have h11 read the answer that begins with `data`; it must know what it answers."""
-        if data[:5] != b"HTTP/"[: len(data)]:  # h11 would wait for the end of a head that a mail server never sends
-            kind = "speaks TLS on this port; use https://" if data.startswith(_TLS) else "does not answer in HTTP"
-            raise NotAnMCPServer(f"{self.where} {kind}", self.where)
-        self._h11.send(_REQUESTS[method])
-        self._h11.send(_END)
-        self._h11.receive_data(data)
+    async def _read_head(self, data: bytes) -> Head:
+        """Return the head that begins with `data`, and is not plain; interim answers before it are dropped."""
+        came = bytearray(data)
         for _ in range(_MAX_INTERIM):
-            event = await self._event(_BEFORE)
-            if type(event) is h11.Response:
-                pairs = event.headers.raw_items()
-                fields = {name.lower(): value for name, value in pairs}
-                if b"keep-alive" in fields:
-                    self._heed(fields[b"keep-alive"])
-                return Head(event.status_code, fields, pairs)
+            found = await self._next_head(came)
+            if found.status >= 200:
+                fields = {name.lower(): value for name, value in found.pairs}
+                return self._begin(Head(found.status, fields, found.pairs), bytes(came), found.keeps)
         raise NotAnMCPServer(f"{self.where} sends one interim answer after another and no real one", self.where)
+
+    async def _next_head(self, came: bytearray) -> AnyHead:
+        """Take a head off the front of `came`, and more off the connection until it is whole."""
+        searched = 0
+        while (end := head_end(came, searched)) < 0:
+            if not b"HTTP/".startswith(came[:5]):  # a mail server sends no end of a head, and would be waited for
+                kind = "speaks TLS on this port; use https://" if came.startswith(_TLS) else "does not answer in HTTP"
+                raise NotAnMCPServer(f"{self.where} {kind}", self.where)
+            self._check_size(searched := len(came))
+            more = await self._read(_BEFORE)
+            if not more:
+                raise ConnectionLost(f"{self.where} closed the connection {_BEFORE}", self.where)
+            came += more
+        self._check_size(end)
+        try:
+            head = read_head(bytes(came[:end]))
+        except ValueError as fault:
+            raise NotAnMCPServer(f"{self.where} does not answer in HTTP: {fault}", self.where) from None
+        del came[:end]
+        return head
+
+    def _check_size(self, octets: int) -> None:
+        size = self.limits.max_head_size
+        if octets > size:
+            raise AnswerTooLarge(f"{self.where} sent a head of more than {size} bytes (max_head_size)", self.where)
+
+    def _begin(self, head: Head, rest: bytes, keeps: bool) -> Head:
+        """Get ready for the body, which `rest` begins (RFC 9112 6.3)."""
+        if b"keep-alive" in head.fields:
+            self._heed(head.fields[b"keep-alive"])
+        if b"transfer-encoding" in head.fields and head.status not in _NO_BODY:
+            self._body = ChunkedAnswer()
+        else:
+            left = 0 if head.status in _NO_BODY else int(head.fields.get(b"content-length", b"-1"))
+            self._body = SizedAnswer(left)
+            keeps = keeps and left >= 0
+        self._keeps = keeps
+        self._start = self._decoded(rest)
+        return head
+
+    def _decoded(self, data: bytes) -> bytes:
+        """Return what belongs to the body in octets that have come."""
+        try:
+            return self._body.feed(data)
+        except ValueError as fault:
+            raise ConnectionLost(f"{self.where} sent an answer whose framing breaks off: {fault}", self.where) from None
 
     async def piece(self) -> bytes:
         """Return the next piece of the body, empty at its end.
@@ -194,23 +213,17 @@ class Connection:
         Raises:
             ConnectionLost: the body was cut off.
         """
-        if self._h11.our_state is h11.IDLE:
-            return await self._plain_piece()
-        event = await self._event(_IN_BODY)
-        return bytes(event.data) if type(event) is h11.Data else b""
-
-    async def _plain_piece(self) -> bytes:
-        """Return the next octets of a body of known length, of which h11 knows nothing."""
-        start, self._start = self._start, b""
-        if start or not self._left:
-            return start
-        data = await self._read(_IN_BODY)
-        if not data:
-            raise ConnectionLost(f"{self.where} closed the connection {_IN_BODY}", self.where)
-        if len(data) > self._left:
-            data, self._spoiled = data[: self._left], True
-        self._left -= len(data)
-        return data
+        piece, self._start = self._start, b""
+        body = self._body
+        while not piece and not body.is_complete:
+            data = await self._read(_IN_BODY)
+            if data:
+                piece = self._decoded(data)
+            elif isinstance(body, SizedAnswer) and body.left < 0:
+                body.is_complete = True
+            else:
+                raise ConnectionLost(f"{self.where} closed the connection {_IN_BODY}", self.where)
+        return piece
 
     async def rest_of_body(self, limit: int, head: Head | None = None) -> bytes:
         """Return the rest of the body.
@@ -225,7 +238,7 @@ class Connection:
         """
         if head is not None and int(head.fields.get(b"content-length", b"0")) > limit:
             raise too_large(self.where, limit)
-        if self._h11.our_state is h11.IDLE and not self._left:
+        if self._body.is_complete and len(self._start) <= limit:
             return self._start
         body: bytes | bytearray = b""
         while piece := await self.piece():
@@ -247,22 +260,6 @@ class Connection:
                     body += piece
         return bytes(body)
 
-    async def _event(self, when: str) -> h11.Event:
-        self._turn = (self._turn + 1) % _TURN
-        if not self._turn:
-            await asyncio.sleep(0)
-        while True:
-            try:
-                event = self._h11.next_event()
-            except h11.RemoteProtocolError as fault:
-                raise self._garbled(fault, when) from None
-            if event is h11.NEED_DATA:
-                self._h11.receive_data(await self._read(when))
-            elif isinstance(event, h11.Event) and type(event) is not h11.ConnectionClosed:
-                return event
-            else:
-                raise ConnectionLost(f"{self.where} closed the connection {when}", self.where)
-
     async def _read(self, when: str) -> bytes:
         try:
             data = await self._reader.read(_READ_SIZE)
@@ -275,16 +272,6 @@ class Connection:
         self.received = self.received or bool(data)
         return data
 
-    def _garbled(self, fault: h11.RemoteProtocolError, when: str) -> ConnectionLost | NotAnMCPServer | AnswerTooLarge:
-        if self._reader.at_eof():
-            return ConnectionLost(f"{self.where} closed the connection {when}", self.where)
-        if when is _IN_BODY:
-            return ConnectionLost(f"{self.where} sent an answer whose framing breaks off: {fault}", self.where)
-        if fault.error_status_hint == 431:
-            size = self.limits.max_head_size
-            return AnswerTooLarge(f"{self.where} sent a head of more than {size} bytes (max_head_size)", self.where)
-        return NotAnMCPServer(f"{self.where} does not answer in HTTP: {fault}", self.where)
-
     def _heed(self, value: bytes) -> None:
         """Stay below the idle time that some servers announce, so that no request meets their close."""
         for parameter in value.split(b","):
@@ -296,10 +283,7 @@ class Connection:
 
     def next_exchange(self) -> bool:
         """Get ready for another exchange; return False where the connection cannot have one."""
-        parser = self._h11
-        if parser.their_state is h11.DONE and parser.our_state is h11.DONE and not parser.trailing_data[0]:
-            parser.start_next_cycle()
-        elif parser.our_state is not h11.IDLE or self._spoiled or self._left:
+        if self._spoiled or not self._keeps or not self._body.is_complete or self._body.rest:
             return False
         self._start = b""
         self.kept = True
@@ -371,6 +355,39 @@ class Connection:
             await self._writer.wait_closed()
         except OSError:
             return  # how it ended matters to nobody any more
+
+
+async def open_socket(origin: Origin) -> socket.socket:
+    """Return a socket that is connected to the first address of a host that takes it.
+
+    Raises:
+        OSError: none does, or the host has none.
+    """
+    loop = asyncio.get_running_loop()
+    try:  # what is an address already needs no thread to look it up
+        found = socket.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    except socket.gaierror:
+        found = await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
+    fault = OSError(f"{origin.host} has no address")
+    for family, kind, number, _, address in found:
+        try:
+            sock = socket.socket(family, kind, number)
+        except OSError as error:  # of a family that this machine does not have
+            fault = error
+            continue
+        sock.setblocking(False)
+        try:
+            async with asyncio.timeout(None if address == found[-1][4] else _NEXT_ADDRESS):
+                await loop.sock_connect(sock, address)
+        except OSError as error:
+            sock.close()
+            fault = error
+        except BaseException:
+            sock.close()
+            raise
+        else:
+            return sock
+    raise fault
 
 
 def _has_something(reader: asyncio.StreamReader) -> bool:

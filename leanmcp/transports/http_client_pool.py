@@ -7,7 +7,6 @@ Spec 2026-07-28: basic/transports/streamable-http; RFC 9112 9.3 (persistence).
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import socket
 import ssl
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CannotConnect, ConnectionLost, TransportError
 from ..limits import HTTPClientLimits
-from .http_client_connection import Connection
+from .http_client_connection import Connection, open_socket
 from .http_client_url import Origin
 
 if TYPE_CHECKING:
@@ -215,14 +214,12 @@ class Pool:
         name = origin.host if context is not None else None
         if origin.socket:
             return await asyncio.open_unix_connection(origin.socket, ssl=context, server_hostname=name)
-        to: dict[str, Any] = {"host": origin.host, "port": origin.port} if sock is None else {"sock": sock}
-        reader, writer = await asyncio.open_connection(**to, ssl=context, server_hostname=name)
-        peer = writer.get_extra_info("socket")
-        peer.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        sock = sock or await open_socket(origin)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for option, value in _PROBES:
             if hasattr(socket, option):  # macOS names the first one otherwise
-                peer.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
-        return reader, writer
+                sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+        return await asyncio.open_connection(sock=sock, ssl=context, server_hostname=name)
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
@@ -289,8 +286,7 @@ def _reason(fault: Exception, origin: Origin) -> str:
         return f"the host name {origin.host!r} does not resolve; check its spelling"
     if isinstance(fault, ConnectionResetError):
         return "the connection was reset before it stood; does the server speak https there, or plain http://?"
-    # asyncio tries each address of a name and puts the errors of all into one text.
-    if isinstance(fault, ConnectionRefusedError) or f"[Errno {errno.ECONNREFUSED}]" in str(fault):
+    if isinstance(fault, ConnectionRefusedError):
         what = "this socket" if origin.socket else f"port {origin.port}"
         return f"connection refused, nobody listens on {what}; start the server or correct the address"
     if isinstance(fault, FileNotFoundError) and origin.socket:

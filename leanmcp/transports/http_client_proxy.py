@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 
 from ..errors import CannotConnect
-from .http_client_connection import Connection, Head
+from .http_client_connection import Connection, Head, open_socket
 from .http_client_url import Origin
 
 _MAX_HEAD = 64 * 1024  # bytes of the answer to CONNECT
@@ -56,25 +56,14 @@ class Proxy(Struct, frozen=True):
             OSError: nobody listens where the proxy should.
             CannotConnect: the proxy refuses, or is none.
         """
-        loop = asyncio.get_running_loop()
-        fault: Exception | None = None
-        found = await loop.getaddrinfo(self.origin.host, self.origin.port, type=socket.SOCK_STREAM)
-        for family, kind, number, _, address in found:
-            sock = socket.socket(family, kind, number)
-            sock.setblocking(False)
-            try:
-                await loop.sock_connect(sock, address)
-                if origin.scheme == "https":
-                    await self._tunnel(sock, origin, where)
-            except OSError as error:
-                sock.close()
-                fault = error
-            except BaseException:
-                sock.close()
-                raise
-            else:
-                return sock
-        raise fault or OSError(f"{self.origin.host} has no address")
+        sock = await open_socket(self.origin)
+        try:
+            if origin.scheme == "https":
+                await self._tunnel(sock, origin, where)
+        except BaseException:
+            sock.close()
+            raise
+        return sock
 
     async def _tunnel(self, sock: socket.socket, origin: Origin, where: str) -> None:
         """Have the proxy connect `sock` to `origin`."""
@@ -111,18 +100,18 @@ class ProxiedConnection(Connection):
         super().__init__(*args)
         self._proxy = proxy
 
-    async def exchange(self, method: str, request: bytes, body: bytes = b"") -> Head:
+    async def exchange(self, request: bytes, body: bytes = b"") -> Head:
         """Send a request, the whole URL in a plain one, and return the head of its answer.
 
         Raises:
             CannotConnect: the proxy wants a password.
         """
         if self.origin.scheme == "https":
-            return await super().exchange(method, request, body)
+            return await super().exchange(request, body)
         line, _, rest = request.partition(b"\r\n")
         verb, _, path = line.partition(b" ")
         url = b"http://%b%b" % (_authority(self.origin, 80).encode(), path)
-        head = await super().exchange(method, b"%b %b\r\n%b%b" % (verb, url, self._proxy.fields, rest), body)
+        head = await super().exchange(b"%b %b\r\n%b%b" % (verb, url, self._proxy.fields, rest), body)
         if head.status == 407:
             raise self._proxy.refusal(407, "Proxy Authentication Required", self.where)
         return head

@@ -1,4 +1,4 @@
-"""Requests to the MCP endpoint and to other URLs, on one pool.
+"""Requests to the MCP endpoint, on one pool.
 
 In: fields and bodies. Out: a connection with the head of the answer; challenges and redirects are dealt with before.
 Spec 2026-07-28: basic/transports/streamable-http; RFC 9110 9.2.2 (idempotent methods), 15.4 (redirection).
@@ -24,7 +24,7 @@ from .http_client_connection import Connection, Head
 from .http_client_pool import Pool
 from .http_client_url import Target, follow
 
-MAX_REFUSAL = 1024 * 1024  # bytes of an error body that is JSON
+_MAX_REFUSAL = 1024 * 1024  # bytes of an error body that is JSON
 _MAX_PAGE = 8 * 1024  # bytes of one that is not; its start is all that is shown
 _REFUSAL_TIME = 5.0  # seconds for the body of an error
 _MAX_CHALLENGES = 3  # of one request: a new token, more scopes, and once more
@@ -139,7 +139,7 @@ class Sender:
     async def send(
         self, target: Target, method: str, fields: bytes, body: bytes, repeatable: bool
     ) -> tuple[Connection, Head]:
-        """Send one request, to any target; see the module about second attempts.
+        """Send one request; see the module about second attempts.
 
         Args:
             target: where to.
@@ -153,33 +153,28 @@ class Sender:
             head, body = head + body, b""
         pool, origin, where = self.pool, target.origin, target.shown
         connection = pool.take(origin, where) or await pool.connect(origin, where)
-        try:
-            return connection, await connection.exchange(method, head, body)
-        except ConnectionLost as lost:
-            missed = connection.kept and connection.has_missed(lost)
-            pool.discard(connection)
-            if connection.received or connection.cut or not connection.kept:
+        while True:
+            try:
+                return connection, await connection.exchange(head, body)
+            except ConnectionLost as lost:
+                missed = connection.kept and connection.has_missed(lost)
+                pool.discard(connection)
+                if connection.received or connection.cut or not connection.kept:
+                    raise
+                pool.keep_none()
+                if not (repeatable or missed):
+                    text = f"{lost.message}; whether it has received the request is unknown, so it is not sent again"
+                    raise ConnectionLost(text, where) from None
+            except BaseException:
+                pool.discard(connection)
                 raise
-            pool.keep_none()
-            if not (repeatable or missed):
-                raise ConnectionLost(
-                    f"{lost.message}; whether it has received the request is unknown, so it is not sent again", where
-                ) from None
-        except BaseException:
-            pool.discard(connection)
-            raise
-        connection = await pool.connect(origin, where, fresh=True)
-        try:
-            return connection, await connection.exchange(method, head, body)
-        except BaseException:
-            pool.discard(connection)
-            raise
+            connection = await pool.connect(origin, where, fresh=True)  # which is none that was kept: once
 
     async def refused(self, connection: Connection, head: Head) -> bytes:
         """Return the start of an error's body, whole where it is JSON of a sane size, and let go of the connection."""
         is_json = media_type(head.fields.get(b"content-type", b"")) == JSON
         try:
-            body = await connection.start_of_body(MAX_REFUSAL if is_json else _MAX_PAGE, _REFUSAL_TIME)
+            body = await connection.start_of_body(_MAX_REFUSAL if is_json else _MAX_PAGE, _REFUSAL_TIME)
         except BaseException:
             self.pool.discard(connection)
             raise

@@ -14,14 +14,29 @@ import asyncio
 import ssl as tls
 from collections.abc import Callable, Mapping
 
+from msgspec import Struct
+
 from ..errors import NotAnMCPServer, TransportError
 from ..limits import HTTPClientLimits
-from .http_client_connection import HTTPAnswer
 from .http_client_pool import Pool
 from .http_client_sender import encode_fields, request_line
 from .http_client_url import Target
 
 _ONE = HTTPClientLimits(max_connections=1)
+
+
+class HTTPAnswer(Struct):
+    """A whole answer.
+
+    Args:
+        status: HTTP status.
+        headers: names in lower case, repeated ones joined by commas.
+        body: as it came.
+    """
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
 
 
 async def fetch(
@@ -62,7 +77,7 @@ async def fetch(
             if admit is not None:
                 for address in await connection.addresses():
                     admit(address)
-            answer = await connection.exchange(method, head + b"\r\n" + body)
+            answer = await connection.exchange(head + b"\r\n" + body)
             if answer.fields.get(b"content-encoding", b"identity").lower() != b"identity":
                 raise NotAnMCPServer(f"{where} sent a compressed answer, which this client did not ask for", where)
             content = await connection.rest_of_body(max_size, answer)

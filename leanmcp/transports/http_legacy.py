@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ..errors import ConnectionLost, HTTPStatusError, InvalidResult, NotFound, TransportError
+from ..errors import ConnectionLost, HTTPStatusError, NotFound, TransportError
 from ..logs import logger, warn_seldom
 from ..protocol.jsonrpc import DECODE_FAULTS
-from ..protocol.outgoing import OutgoingRequest, cancelled
+from ..protocol.outgoing import Asked, Notified, OutgoingRequest, Renew, cancelled
 from .http_client import READS, HTTPStream, HTTPTransport
-from .http_client_answers import JSON, SSE, json_rpc_error, media_type, not_mcp, refusal, shown
+from .http_client_answers import JSON, SSE, Answers, unanswered
 
 _ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 _MAX_FAILURES = 5  # attempts in a row to resume or to listen that brought nothing
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0  # seconds before the next attempt, where the server names none
-_LEAST_PAUSE = 0.05  # seconds; `retry: 0` would have this client ask as fast as the server answers
+# Seconds: `retry: 0` would have this client ask as fast as the server answers, and a year of it never again.
+_LEAST_PAUSE, _MOST_PAUSE = 0.05, 300.0
 _OPEN_TIME = 1.0  # seconds to wait for the head of the stream of what the server sends on its own
 _SEND_TIME = 30.0  # seconds for a notification or response to be taken
 
@@ -43,17 +43,16 @@ class HTTPLegacyCarrier:
 
     Args:
         http: sends what this makes.
+        asked, told, renew: see `protocol.outgoing`.
 
     Attributes: see `LegacyCarrier` of the client.
     """
 
-    def __init__(self, http: HTTPTransport) -> None:
+    def __init__(self, http: HTTPTransport, asked: Asked, told: Notified, renew: Renew) -> None:
         self._http = http
         self.where = http.where
         self.version: str | None = None
-        self.asked: Callable[[int | str, str, dict[str, Any]], None] | None = None
-        self.told: Callable[[str, dict[str, Any]], None] | None = None
-        self.renew: Callable[[], Awaitable[None]] | None = None
+        self._asked, self._told, self._renew = asked, told, renew
         self._session: str | None = None
         self._renewing = asyncio.Lock()
         self._listener: asyncio.Task[None] | None = None
@@ -73,7 +72,7 @@ class HTTPLegacyCarrier:
         try:
             return await self._anywhere(request)
         except NotFound:
-            if session is None or request.method == "initialize" or self.renew is None:
+            if session is None or request.method == "initialize":
                 raise
         except asyncio.CancelledError:
             if request.method != "initialize" and not self._is_ended:
@@ -82,7 +81,7 @@ class HTTPLegacyCarrier:
         async with self._renewing:
             if self._session == session:  # else another request has done it
                 self._session = None
-                await self.renew()
+                await self._renew()
                 await self.listen()
         return await self._anywhere(request)
 
@@ -105,35 +104,19 @@ class HTTPLegacyCarrier:
     async def _post(self, request: OutgoingRequest) -> bytes:
         fields, reads = _ACCEPT | self._fields(), request.method in READS
         async with self._http.open("POST", headers=fields, body=request.message, repeatable=reads) as stream:
+            head = stream.head
             if request.answered is not None:
-                request.answered(stream.status, stream.headers)
-            kind = stream.headers.get("content-type", "").encode("latin-1")
-            if stream.status == 200 and request.method == "initialize":
-                self._session = stream.headers.get("mcp-session-id")
-            if stream.status == 200 and media_type(kind) == SSE:
-                response = await self._response(stream, request)
-                if response is not None:
-                    return response
-                last_id, retry = stream.last_id, stream.retry
-            else:
-                return self._whole(stream, kind, await stream.read(), request)
-        return await self._resume(request, last_id, retry)
-
-    def _whole(self, stream: HTTPStream, kind: bytes, body: bytes, request: OutgoingRequest) -> bytes:
-        """Return a response that is no stream; raise what else it is."""
-        target = self._http.target
-        if stream.status == 200 and media_type(kind) == JSON:
-            identifier = _identifier(body)
-            if identifier not in (b"%d" % request.id, b"", b"null"):
-                raise InvalidResult(f"{self.where} answered request {request.id} with id {shown(identifier)}")
-            return body
-        if stream.status < 300:
-            raise not_mcp(target, stream.status, kind, body)
-        # A 404 tells of a session that is gone, or of a method that is none.
-        if json_rpc_error(stream.status, kind, body):
-            return body
-        fields = {name.encode("latin-1"): value.encode("latin-1") for name, value in stream.headers.items()}
-        raise refusal(target, stream.status, fields, body, self._http.authorized)
+                request.answered(head.status, head.text())
+            if head.status == 200 and request.method == "initialize":
+                self._session = head.text().get("mcp-session-id")
+            if stream.kind != SSE:
+                body = await stream.read()
+                # An error of 404 tells of a session that is gone, or of a method that is none.
+                return Answers(request, self.where).whole(body) if stream.kind == JSON else self._http.error(head, body)
+            response = await self._response(stream, request)
+            if response is not None:
+                return response
+        return await self._resume(request, stream.last_id, stream.retry)
 
     async def _response(self, stream: HTTPStream, request: OutgoingRequest) -> bytes | None:
         """Return the response from a stream, None where it ends before; the rest goes where it belongs."""
@@ -155,7 +138,7 @@ class HTTPLegacyCarrier:
             fields = {"Accept": "text/event-stream", "Last-Event-ID": last_id} | self._fields()
             try:
                 async with self._http.open("GET", headers=fields) as stream:
-                    if not _is_stream(stream):
+                    if stream.kind != SSE:
                         break
                     response = await self._response(stream, request)
                     if response is not None:
@@ -165,10 +148,7 @@ class HTTPLegacyCarrier:
                     retry = stream.retry if stream.retry is not None else retry
             except TransportError as fault:
                 logger.info("%s: resuming %s failed: %s", self.where, request.method, fault)
-        raise ConnectionLost(
-            f"{self.where} ended the event stream of {request.method} without a response to request {request.id}",
-            self.where,
-        )
+        raise unanswered(self.where, request)
 
     def _take(self, data: bytes, request: OutgoingRequest | None) -> bool:
         """Hand on one message; return whether it is the response to `request`."""
@@ -193,14 +173,14 @@ class HTTPLegacyCarrier:
             self._hand_request(identifier, message.method, params)
         elif request is not None and request.notified is not None and message.method == "notifications/progress":
             request.notified(message.method, params)
-        elif self.told is not None:
-            self.told(message.method, params)
+        else:
+            self._told(message.method, params)
         return False
 
     def _hand_request(self, identifier: bytes, method: str, params: dict[str, Any]) -> None:
         value: Any = msgspec.json.decode(identifier)
-        if self.asked is not None and isinstance(value, int | str) and not isinstance(value, bool):
-            self.asked(value, method, params)
+        if isinstance(value, int | str) and not isinstance(value, bool):
+            self._asked(value, method, params)
 
     def _fields(self) -> dict[str, str]:
         fields = {} if self.version is None else {"MCP-Protocol-Version": self.version}
@@ -224,13 +204,21 @@ class HTTPLegacyCarrier:
         Raises:
             TransportError: the server did not take it.
         """
-        fields = _ACCEPT | self._fields()
-        # What comes twice tells nothing new.
-        answer = await self._http.fetch("POST", headers=fields, body=message, timeout=_SEND_TIME, repeatable=True)
-        if answer.status >= 300:
+        status = await self._tell("POST", _ACCEPT | self._fields(), message)
+        if status >= 300:
             raise HTTPStatusError(
-                f"{self.where} answered {answer.status} to a message that needs no answer", self.where, answer.status
+                f"{self.where} answered {status} to a message that needs no answer", self.where, status
             )
+
+    async def _tell(self, method: str, fields: dict[str, str], message: bytes = b"") -> int:
+        """Send what needs no answer, twice where need be, and return the status of the one that comes all the same."""
+        try:
+            async with asyncio.timeout(_SEND_TIME):
+                async with self._http.open(method, headers=fields, body=message, repeatable=True) as stream:
+                    await stream.read()
+                    return stream.head.status
+        except TimeoutError:
+            raise TransportError(f"{self.where} did not answer within {_SEND_TIME:g} seconds", self.where) from None
 
     # --- what comes unasked -------------------------------------------------------------------------------------------
 
@@ -259,7 +247,7 @@ class HTTPLegacyCarrier:
             failures += 1
             try:
                 async with self._http.open("GET", headers=fields) as stream:
-                    if not _is_stream(stream):
+                    if stream.kind != SSE:
                         return
                     is_open.set()
                     async for event in stream.events():
@@ -285,24 +273,12 @@ class HTTPLegacyCarrier:
         session, fields = self._session, self._fields()
         if session is not None:
             self._session = None
-            await self._http.fetch("DELETE", headers=fields, timeout=_SEND_TIME)  # 405 where it cannot be ended
+            await self._tell("DELETE", fields)  # 405 where it cannot be ended
 
 
 def _pause(retry: int | None, failures: int) -> float:
     """Return seconds before the next attempt: what the server asks for, within reason, else more each time."""
     if retry is not None:
-        return max(retry / 1000, _LEAST_PAUSE)
+        return min(max(retry / 1000, _LEAST_PAUSE), _MOST_PAUSE)
     most = min(_FIRST_PAUSE * 2**failures, _LONGEST_PAUSE)
     return random.uniform(most / 2, most)  # noqa: S311  jitter
-
-
-def _is_stream(stream: HTTPStream) -> bool:
-    kind = stream.headers.get("content-type", "").encode("latin-1")
-    return stream.status == 200 and media_type(kind) == SSE
-
-
-def _identifier(body: bytes) -> bytes:
-    try:
-        return bytes(_decode(body).id)
-    except DECODE_FAULTS:
-        return b""  # what it is instead, its decoder says

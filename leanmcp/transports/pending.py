@@ -15,7 +15,6 @@ import asyncio
 import copy
 import re
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -25,7 +24,7 @@ from ..errors import AnswerTooLarge, InvalidResult, NotAnMCPServer, TransportErr
 from ..logs import one_line, warn_seldom
 from ..protocol.jsonrpc import DECODE_FAULTS
 from ..protocol.meta import SUBSCRIPTION_ID
-from ..protocol.outgoing import OutgoingRequest
+from ..protocol.outgoing import Asked, Notified, OutgoingRequest
 
 _SHOWN = 80  # bytes of a bad line in logs and texts
 _MAX_BABBLE = 1000  # lines that are no message, and no message among them
@@ -60,8 +59,8 @@ class Pending:
 
     def __init__(self, where: str) -> None:
         self._where = where
-        self.asked: Callable[[int | str, str, dict[str, Any]], None] | None = None
-        self.told: Callable[[str, dict[str, Any]], None] | None = None
+        self.asked: Asked | None = None
+        self.told: Notified | None = None
         self._waiting: dict[int | str, tuple[OutgoingRequest, asyncio.Future[bytes]]] = {}
         self._given_up: deque[int] = deque(maxlen=_MAX_GIVEN_UP)
         self.begin()
@@ -84,9 +83,6 @@ class Pending:
             return ""
         shown = ", ".join(repr(one_line(line.decode(errors="replace"))) for line in lines[:_KEPT_LINES])
         return f"; on its standard output came no MCP message, but {shown}"
-
-    def __len__(self) -> int:
-        return len(self._waiting)
 
     def add(self, request: OutgoingRequest) -> asyncio.Future[bytes]:
         """Return a future of the response to `request`."""

@@ -15,7 +15,7 @@ import sys
 import threading
 from contextlib import suppress
 
-_PIECE = 4096  # bytes; a pipe that polls as writable takes this much without blocking (POSIX PIPE_BUF)
+PIECE = 4096  # bytes; a pipe that polls as writable takes this much without blocking (POSIX PIPE_BUF)
 _READ_SIZE = 64 * 1024
 _ROOM = 4 * 1024 * 1024  # bytes that wait for a host which is behind
 _PATIENCE = 0.5  # seconds at exit that a host which is behind may take nothing
@@ -50,6 +50,23 @@ def _flush() -> None:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def is_pipe(fd: int) -> bool:
+    """Return whether a reader of `fd` could fall behind: it is a pipe or a socket.
+
+    Raises:
+        OSError: it is closed.
+    """
+    mode = os.fstat(fd).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def room(fd: int, seconds: float = 0) -> int:
+    """Return what a poll of `fd` for writing tells within `seconds`: 0 as long as it takes nothing."""
+    poll = select.poll()
+    poll.register(fd, select.POLLOUT)
+    return next((events for _, events in poll.poll(seconds * 1000)), 0)
+
+
 class StderrPump:
     """Stands between fd 2 and the real standard error, from construction to the end of the process."""
 
@@ -58,6 +75,9 @@ class StderrPump:
         self._source, sink = os.pipe()
         os.dup2(sink, 2)
         os.close(sink)
+        crashes = sys.modules.get("faulthandler")
+        if crashes is not None and crashes.is_enabled():
+            crashes.enable(self._real)  # the thread ends with the process
         os.set_blocking(self._source, False)
         self._stopped, self._stop = os.pipe()
         self._kept = bytearray()
@@ -72,10 +92,9 @@ class StderrPump:
     def is_needed() -> bool:
         """Return whether a reader of standard error could fall behind: it is a pipe or a socket."""
         try:
-            mode = os.fstat(2).st_mode
+            return is_pipe(2)
         except OSError:
             return False
-        return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
     def stop(self) -> None:
         """Pass on what is left, for a bounded time, and give fd 2 back; what nobody reads goes to the null device."""
@@ -124,7 +143,7 @@ class StderrPump:
                 self._kept += b"%s[leanmcp: %d bytes of standard error were dropped]\n" % (start, self._dropped)
                 self._dropped = 0
             try:
-                count = os.write(self._real, self._kept[:_PIECE])
+                count = os.write(self._real, self._kept[:PIECE])
             except BlockingIOError:  # not ours alone, and somebody made it non-blocking
                 return
             except OSError:
@@ -138,9 +157,7 @@ class StderrPump:
         return self._has_reader and bool(self._kept or self._dropped)
 
     def _is_writable(self, patience: float) -> bool:
-        poll = select.poll()
-        poll.register(self._real, select.POLLOUT)
-        events = [event for _, event in poll.poll(patience * 1000)]
-        if any(event & (select.POLLERR | select.POLLNVAL) for event in events):
+        events = room(self._real, patience)
+        if events & (select.POLLERR | select.POLLNVAL):
             self._has_reader = False  # it never comes back
         return self._has_reader and bool(events)

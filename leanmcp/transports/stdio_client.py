@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
-from typing import Any
 
 from ..errors import ConnectionLost
 from ..parameters import StdioServerParameters
-from ..protocol.outgoing import OutgoingRequest, cancelled
+from ..protocol.outgoing import Asked, Notified, OutgoingRequest, Renew, cancelled
 from .pending import Pending
 from .stdio_client_command import shown_command
 from .stdio_client_process import ServerProcess
@@ -51,14 +49,9 @@ class StdioTransport:
         self._closing: asyncio.Task[None] | None = None
         self._unanswered = 0  # starts in a row
 
-    @property
-    def told(self) -> Callable[[str, dict[str, Any]], None] | None:
-        """Takes method and params of a notification that belongs to no request."""
-        return self._pending.told
-
-    @told.setter
-    def told(self, take: Callable[[str, dict[str, Any]], None] | None) -> None:
-        self._pending.told = take
+    def hear(self, told: Notified) -> None:
+        """Hand notifications that belong to no request to `told`."""
+        self._pending.told = told
 
     @property
     def excuse(self) -> str:
@@ -124,9 +117,10 @@ class StdioTransport:
         if process is None or not await process.send(message):
             raise ConnectionLost(f"{self.where} is not running", self.where)
 
-    def legacy(self) -> LegacyStdio:
+    def legacy(self, asked: Asked, told: Notified, renew: Renew) -> LegacyStdio:
         """Return what speaks to servers of protocol versions up to 2025-11-25."""
-        return LegacyStdio(self)
+        self._pending.asked, self._pending.told = asked, told
+        return LegacyStdio(self, renew)
 
     async def close(self) -> None:
         """End the server: close its input, wait, SIGTERM, SIGKILL, to all that it has started.
@@ -234,18 +228,18 @@ class LegacyStdio:
 
     Args:
         transport: started.
+        renew: makes the handshake again, for a server that has been started again.
 
     Attributes:
         where: the command.
         version: the version agreed on, None before.
-        renew: makes the handshake again, for a server that has been started again.
     """
 
-    def __init__(self, transport: StdioTransport) -> None:
+    def __init__(self, transport: StdioTransport, renew: Renew) -> None:
         self.where = transport.where
         self.version: str | None = None
-        self.renew: Callable[[], Awaitable[None]] | None = None
         self._transport = transport
+        self._renew = renew
         self._greeted = 0
         self._renewing = asyncio.Lock()
 
@@ -254,24 +248,6 @@ class LegacyStdio:
         """As of `StdioTransport`."""
         return self._transport.excuse
 
-    @property
-    def asked(self) -> Callable[[int | str, str, dict[str, Any]], None] | None:
-        """Takes id, method and params of a request from the server."""
-        return self._transport._pending.asked
-
-    @asked.setter
-    def asked(self, take: Callable[[int | str, str, dict[str, Any]], None] | None) -> None:
-        self._transport._pending.asked = take
-
-    @property
-    def told(self) -> Callable[[str, dict[str, Any]], None] | None:
-        """Takes method and params of a notification that belongs to no request."""
-        return self._transport.told
-
-    @told.setter
-    def told(self, take: Callable[[str, dict[str, Any]], None] | None) -> None:
-        self._transport.told = take
-
     async def request(self, request: OutgoingRequest, /) -> bytes:
         """As `StdioTransport.request`; a server that was started again is greeted first."""
         if request.method == "initialize":
@@ -279,10 +255,10 @@ class LegacyStdio:
             self._greeted = self._transport.starts
             return response
         await self._transport._running()
-        if self._greeted != self._transport.starts and self.renew is not None:
+        if self._greeted != self._transport.starts:
             async with self._renewing:
                 if self._greeted != self._transport.starts:
-                    await self.renew()
+                    await self._renew()
         return await self._transport.request(request)
 
     async def send(self, message: bytes, /) -> None:

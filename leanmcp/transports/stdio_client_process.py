@@ -258,8 +258,8 @@ class ServerProcess(asyncio.BaseProtocol):
             if not self._exited.is_set():
                 logger.warning("%s (process %d) survived SIGKILL", self._where, self._child.pid)
             await _within(self._heard, _LAST_WORDS)
-            if 0 in self._open:
-                self._stdin.abort()  # with what was never read
+            if self._stdin.get_write_buffer_size():
+                self._stdin.abort()  # with what was never read; where there is nothing, `close` has done it
             for transport in list(self._open.values()):  # somebody who left the group holds the other end
                 transport.close()
             await _within(self._closed, _REAP_TIME)

@@ -6,21 +6,17 @@ Spec 2026-07-28: basic/transports/stdio ("capture, forward, or ignore"; no sign 
 
 from __future__ import annotations
 
-import io
-import os
-import select
-import stat
 import sys
 from collections.abc import Callable
 from typing import Literal, TextIO
 
 from ..logs import warn_seldom
+from .stderr_pump import PIECE, is_pipe, room
 
 _KEPT = 64 * 1024  # bytes of the end that are kept
 _MAX_LINE = 16 * 1024  # bytes after which a line without an end is passed on in pieces
 _SHOWN_LINES = 20
 _SHOWN_SIZE = 2000  # characters
-_PIECE = 4096  # bytes that a pipe takes without blocking when it polls as writable (POSIX PIPE_BUF)
 
 Sink = Callable[[str], object] | Literal["forward", "capture"] | None
 
@@ -85,8 +81,8 @@ class ChildErrors:
         if stream is None:
             return
         try:
-            for start in range(0, len(lines), _PIECE):
-                piece = lines[start : start + _PIECE]
+            for start in range(0, len(lines), PIECE):
+                piece = lines[start : start + PIECE]
                 if not _takes_more(stream):
                     self._dropped += len(piece)
                     continue
@@ -103,11 +99,6 @@ def _takes_more(stream: TextIO) -> bool:
     """Return whether a write is sure not to block: a pipe whose reader has stopped would stop the event loop."""
     try:
         fd = stream.fileno()
-        mode = os.fstat(fd).st_mode
-    except (OSError, ValueError, AttributeError, io.UnsupportedOperation):
+        return not is_pipe(fd) or room(fd) != 0
+    except (OSError, ValueError, AttributeError):
         return True  # no file at all
-    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) or not hasattr(select, "poll"):
-        return True
-    poll = select.poll()
-    poll.register(fd, select.POLLOUT)
-    return bool(poll.poll(0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 
 from leanmcp import MCPError
@@ -108,6 +109,29 @@ def test_times_that_are_none_are_refused(seconds: Any) -> None:
     """Ours."""
     with pytest.raises(ValueError, match="read_timeout_seconds="):
         Client("http://localhost/mcp", read_timeout_seconds=seconds)
+
+
+class Point(msgspec.Struct):
+    x: float | None
+
+
+@pytest.mark.parametrize("check", [True, False])
+@pytest.mark.parametrize("method", ["call_tool", "call_tool_once"])
+def test_arguments_without_a_json_form_are_refused(method: str, check: bool) -> None:
+    """Ours: `null` would be sent for NaN; and so behind gates, where they are copied."""
+
+    async def main() -> None:
+        transport = Scripted(only(tools_call=DONE))
+        async with transport.client(check=check) as client:
+            call = getattr(client, method)
+            for arguments in ({"a": float("nan")}, {"a": Point(float("inf"))}, {"a": "\ud800"}, {"a": object()}):
+                with pytest.raises(TypeError, match=r"^call_tool\('t'\): arguments that have no JSON form: 'a'"):
+                    await call("t", arguments)
+            await call("t", Point(None))
+        sent = [message["params"] for message in transport.requests if message["method"] == "tools/call"]
+        assert [params["arguments"] for params in sent] == [{"x": None}]
+
+    asyncio.run(main())
 
 
 def test_cancelling_the_task_is_no_timeout() -> None:

@@ -356,6 +356,15 @@ def test_hidden_text_is_flagged_and_can_be_taken_out(value: str) -> None:
     assert flags(run(call(there, ResultChecks(hidden_text="keep")))) == []
 
 
+def test_hidden_text_too_deep_to_be_taken_out_is_refused() -> None:
+    """Ours: a result is never handed out half checked, and no RecursionError comes out of a call."""
+    deep: Any = "a\u2060b"
+    for _ in range(500):
+        deep = {"a": deep}
+    with pytest.raises(InvalidResult, match="characters that do not show in structuredContent that lies too deep"):
+        run(call(server(None, structuredContent=deep), ResultChecks(hidden_text="strip")))
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from leanmcp.client import Client, Hints, Policy, Question, hints_of
-from leanmcp.errors import CallDenied
+from leanmcp.errors import CallDenied, MCPError
+from leanmcp.protocol.outgoing import OutgoingRequest
 from leanmcp.types import ElicitResult, Tool, ToolAnnotations
 from tests.support.strange_server import StrangeServer, run, text, tool
 
@@ -248,6 +249,25 @@ def test_tool_that_the_server_does_not_list_is_asked_about() -> None:
 
     run(main())
     assert person.questions[0].definition is None
+    assert person.questions[0].hints.destructive
+
+
+def test_tool_whose_description_cannot_be_had_is_asked_about() -> None:
+    """Ours: a server that cannot tell describes nothing, which means the worst."""
+    person = Person(True)
+
+    class Silent(StrangeServer):
+        async def request(self, request: OutgoingRequest) -> bytes:
+            if request.method == "tools/list":
+                raise MCPError(-32603, "not now")
+            return await super().request(request)
+
+    async def main() -> None:
+        there = Silent(results={"hidden": text("done")})
+        async with Client(there, trust=Policy(person, believe=True)) as client:
+            await client.call_tool("hidden")
+
+    run(main())
     assert person.questions[0].hints.destructive
 
 

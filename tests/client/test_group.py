@@ -189,12 +189,13 @@ def test_list_that_fails_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
     assert "the list of server 'bad' is left out: it has gone" in caplog.text
 
 
-def test_servers_without_prompts_are_no_failure() -> None:
-    """Ours: method not found says that there are none."""
+@pytest.mark.parametrize("mode", ["auto", "2026-07-28"])
+def test_servers_without_prompts_are_no_failure(mode: str) -> None:
+    """Ours: method not found says that there are none, also where nobody has asked what the server can do."""
 
     async def main() -> None:
         mcp = MCPServer("bare")
-        async with ClientGroup({"bare": mcp, "good": make("A")}) as group:
+        async with ClientGroup({"bare": mcp, "good": make("A")}, mode=mode) as group:
             assert [prompt.name async for prompt in group.prompts()] == ["good.greet"]
             assert group.failures == {}
 
@@ -245,14 +246,65 @@ def test_servers_come_and_go_at_run_time() -> None:
     run(main())
 
 
+class Closable(StrangeServer):
+    """A server that knows whether it was let go of."""
+
+    is_closed = False
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+
+class Slow(Closable):
+    """A server that starts when it may."""
+
+    may_start: asyncio.Event
+
+    async def start(self) -> None:
+        self.may_start = asyncio.Event()
+        await self.may_start.wait()
+
+
+def test_entering_that_is_cancelled_closes_every_server() -> None:
+    """Ours: those that were connected, and those that were about to be."""
+
+    async def main() -> None:
+        servers = {"fast": Closable(), "slow": Slow()}
+        group = ClientGroup(servers)
+        entering = asyncio.ensure_future(group.__aenter__())
+        while not group.clients:
+            await asyncio.sleep(0)
+        entering.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await entering
+        assert [server.is_closed for server in servers.values()] == [True, True]
+        with pytest.raises(RuntimeError, match="the group is not connected"):
+            await group.list_tools()
+
+    run(main())
+
+
+def test_server_that_is_taken_out_while_it_connects_is_let_go_of() -> None:
+    """Ours: nobody would close it later."""
+
+    async def main() -> None:
+        slow = Slow()
+        async with ClientGroup() as group:
+            adding = asyncio.ensure_future(group.add("slow", slow))
+            while not hasattr(slow, "may_start"):
+                await asyncio.sleep(0)
+            await group.remove("slow")
+            slow.may_start.set()
+            with pytest.raises(ConnectionLost):
+                await adding
+            assert slow.is_closed
+            assert group.clients == {}
+
+    run(main())
+
+
 def test_closing_that_is_cancelled_closes_every_server() -> None:
     """Ours: be it in the very moment in which closing begins."""
-
-    class Closable(StrangeServer):
-        is_closed = False
-
-        async def close(self) -> None:
-            self.is_closed = True
 
     async def main() -> None:
         for turns in range(3):

@@ -11,7 +11,15 @@ import msgspec
 import pytest
 
 from leanmcp.client import Client
-from leanmcp.errors import CallTimeout, ConnectionLost, HTTPStatusError, InvalidResult, NotAnMCPServer, NotFound
+from leanmcp.errors import (
+    CallTimeout,
+    ConnectionLost,
+    HTTPStatusError,
+    InvalidResult,
+    NotAnMCPServer,
+    NotFound,
+    TransportError,
+)
 from leanmcp.transports import http_legacy
 from leanmcp.types import TextContent
 from tests.support.bad_http_server import (
@@ -187,9 +195,9 @@ def test_a_stream_is_resumed_from_the_last_event() -> None:
     run(main)
 
 
-@pytest.mark.parametrize(("asked", "pause"), [(b"7500", 7.5), (b"0", 0.05)])
+@pytest.mark.parametrize(("asked", "pause"), [(b"7500", 7.5), (b"0", 0.05), (b"9" * 15, 300)])
 def test_the_server_says_when_to_come_back(asked: bytes, pause: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spec 2025-11-25: "The client MUST respect the `retry` field"; ours: not at once again and again."""
+    """Spec 2025-11-25: "The client MUST respect the `retry` field"; ours: not at once again and again or next year."""
     slept: list[float] = []
     sleep = asyncio.sleep
 
@@ -324,7 +332,7 @@ def test_the_servers_own_stream_is_opened_again() -> None:
         ([answer(b"<html>", "text/html")], NotAnMCPServer),
         ([answer(b"", status="202 Accepted")], NotAnMCPServer),
         ([CLOSE], ConnectionLost),
-        ([answer(b"\xff")], InvalidResult),
+        ([answer(b"\xff")], NotAnMCPServer),
     ],
 )
 def test_bad_answers_are_told_apart_and_the_next_call_works(script: Script, kind: type[Exception]) -> None:
@@ -386,6 +394,19 @@ def test_a_handshake_that_breaks_off_is_told_by_its_own_fault(last: Script, kind
         async with asyncio.timeout(DEADLINE), bad_server(first, greeting(1)[0], last, [ENDED]) as server:
             with pytest.raises(kind, match=text):
                 async with Client(server.url, read_timeout_seconds=0.5):
+                    raise AssertionError
+
+    run(main)
+
+
+def test_a_message_that_is_never_taken_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours: every wait is bounded, also of a client that waits for answers for ever."""
+    monkeypatch.setattr(http_legacy, "_SEND_TIME", 0.05)
+
+    async def main() -> None:
+        async with asyncio.timeout(DEADLINE), bad_server(greeting(1)[0], [MUTE], [ENDED]) as server:
+            with pytest.raises(TransportError, match=r"did not answer within 0\.05 seconds"):
+                async with Client(server.url, mode="legacy", read_timeout_seconds=None):
                     raise AssertionError
 
     run(main)

@@ -249,6 +249,20 @@ def test_a_refusal_is_raised_on_entering(error: Exception, kind: type[Exception]
     asyncio.run(main())
 
 
+def test_what_is_acknowledged_without_a_filter_honors_nothing() -> None:
+    """Ours: the stream is open all the same, and an end of an unknown kind is a loss."""
+
+    async def main() -> None:
+        async with listening() as (subscription, stream, _, _client):
+            stream.acknowledge(toolsListChanged="yes")
+            assert subscription.honored == SubscriptionFilter()
+            stream.outcome.set_result({"resultType": "task"})
+            with pytest.raises(SubscriptionLost, match="ended the subscription with resultType 'task'"):
+                await anext(subscription)
+
+    asyncio.run(main())
+
+
 def test_a_server_that_never_acknowledges_ends_at_the_timeout() -> None:
     """Ours: every wait is bounded."""
 

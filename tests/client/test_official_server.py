@@ -126,7 +126,7 @@ def test_a_session_is_begun_again_after_the_server_has_forgotten_it(url: str) ->
     async def use(client: Client) -> None:
         carrier: Any = client._live().caller.transport
         first = carrier._session
-        await carrier._http.fetch("DELETE", headers=carrier._fields())
+        await carrier._tell("DELETE", carrier._fields())
         calls = (client.call_tool("add", {"a": number, "b": 0}, type=int) for number in range(5))
         assert await asyncio.gather(*calls) == list(range(5))
         assert carrier._session not in (None, first)

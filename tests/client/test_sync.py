@@ -6,6 +6,8 @@ import asyncio
 import inspect
 import signal
 import threading
+from _thread import interrupt_main
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -16,7 +18,7 @@ from leanmcp.client import Client, Policy, Question, ToolsListChanged
 from leanmcp.client.sync import SyncSubscription
 from leanmcp.elicit import Accepted
 from leanmcp.errors import CallDenied, ConnectionLost, MCPError
-from leanmcp.types import ElicitResult
+from leanmcp.types import CallToolResult, ElicitResult
 from tests.support.processes import DEADLINE
 from tests.support.strange_server import StrangeServer, text, tool
 
@@ -64,6 +66,7 @@ def test_methods_return_results() -> None:
     with SyncClient(make()) as client:
         assert client.call_tool("add", {"a": 1, "b": 2}).structured_content == {"result": 3}
         assert client.call_tool("add", {"a": 1, "b": 2}, type=int) == 3
+        assert isinstance(client.call_tool_once("add", {"a": 1, "b": 2}), CallToolResult)
         assert [entry.name for entry in client.list_tools().tools] == ["add", "count", "who"]
         assert [entry.name for entry in client.tools()] == ["add", "count", "who"]
         assert [entry.uri for entry in client.resources()] == ["info://about"]
@@ -232,20 +235,25 @@ class Mute(StrangeServer):
         return await super().request(request)
 
 
-def test_interrupt_ends_the_wait_and_cancels_the_call() -> None:
-    """Ours: Ctrl-C in a cell; the next call works."""
+@pytest.mark.parametrize(
+    "interrupt", [lambda: signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT), interrupt_main]
+)
+def test_interrupt_ends_the_wait_and_cancels_the_call(interrupt: Callable[[], None]) -> None:
+    """Ours: Ctrl-C in a cell, also where it wakes no thread that sleeps already; the next call works."""
     there = Mute()
 
-    def interrupt() -> None:
+    def press() -> None:
         assert there.came.wait(DEADLINE)
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        interrupt()
+        if not there.cancelled.wait(DEADLINE):
+            client.close()
 
     with SyncClient(there) as client:
-        thread = threading.Thread(target=interrupt)
+        thread = threading.Thread(target=press)
         thread.start()
         with pytest.raises(KeyboardInterrupt):
             client.call_tool("get")
-        thread.join(DEADLINE)
+        thread.join()
         assert there.cancelled.is_set()
         assert [entry.name for entry in client.tools()] == ["get"]
 

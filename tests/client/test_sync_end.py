@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import subprocess
@@ -70,6 +71,17 @@ def test_client_that_cannot_connect_leaves_nothing() -> None:
 
 def _homes() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if thread.name == "leanmcp-sync-client"}
+
+
+def test_loop_that_cannot_be_made_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours: the thread ends before there is anything to wait for, as where no file descriptors are left."""
+
+    def refuse() -> None:
+        raise OSError("too many open files")
+
+    monkeypatch.setattr(asyncio.events, "new_event_loop", refuse)
+    with pytest.raises(OSError, match="too many open files"):
+        SyncClient(MCPServer("there")).list_tools()
 
 
 def test_server_that_fails_to_end_keeps_no_thread(caplog: pytest.LogCaptureFixture) -> None:

@@ -116,6 +116,18 @@ def test_nobody_came_back() -> None:
     listening(check, timeout=0.01)
 
 
+def test_redirect_is_not_waited_for_before_somebody_was_sent_away() -> None:
+    """Ours: nobody would come."""
+
+    async def main() -> None:
+        redirect = LoopbackRedirect(lambda url: None)
+        with pytest.raises(RuntimeError, match="redirect_handler comes first"):
+            await redirect.callback_handler()
+        redirect.close()
+
+    asyncio.run(main())
+
+
 def test_port_is_free_again_after_the_redirect() -> None:
     """Ours: nothing listens longer than it must, and the next login has the same port."""
 

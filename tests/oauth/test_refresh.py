@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
 import pytest
 
 from leanmcp.client import Client
@@ -52,6 +53,46 @@ def test_token_is_replaced_before_it_expires() -> None:
             assert made.server.tokens[1] != made.server.tokens[2]
             await client.list_tools()
             assert len(grants(made)) == 2
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("left", [0, 3600])
+def test_token_that_another_program_has_replaced_is_used(left: float) -> None:
+    """Ours: programs that share a file; a refresh token that is used twice may end all tokens of the user."""
+
+    async def main() -> None:
+        async with logged_in() as (made, client, storage):
+            other = made.provider(storage=storage)
+            async with Client(made.server.url, mode=VERSION, auth=other, cache=False) as second:
+                await second.list_tools()
+                made.issuer.valid.clear()
+                await age(storage, left)
+                await client.list_tools()
+                await second.list_tools()
+            assert grants(made) == ["authorization_code", "refresh_token"]
+            assert made.logins == 1
+
+    asyncio.run(main())
+
+
+def test_storage_that_keeps_the_first_token_for_ever_is_not_believed() -> None:
+    """Ours: what was replaced here is not taken for what another program has brought."""
+
+    class Fixed(InMemoryTokenStorage):
+        async def set_tokens(self, tokens: OAuthToken) -> None:
+            if await self.get_tokens() is None:
+                await super().set_tokens(tokens)
+
+    async def main() -> None:
+        async with world() as made:
+            made.issuer.lifetime = None
+            provider = made.provider(storage=Fixed())
+            async with Client(made.server.url, mode=VERSION, auth=provider, cache=False) as client:
+                for _ in range(3):
+                    await client.list_tools()
+                    made.issuer.valid.clear()
+            assert grants(made) == ["authorization_code", "refresh_token", "refresh_token"]
 
     asyncio.run(main())
 
@@ -327,9 +368,9 @@ def test_expired_token_without_refresh_token_is_not_sent() -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("life", [20, "20", 20.0, 0, None])
-def test_short_lived_token_is_used(life: Any) -> None:
-    """Ours: the skew is never more than half of a token's life, and 0 means unknown."""
+@pytest.mark.parametrize("life", [20, "20", 20.0, 0, None, msgspec.Raw(b"1" + b"0" * 400)])
+def test_token_of_an_odd_life_is_used(life: Any) -> None:
+    """Ours: the skew is never more than half of a token's life, 0 means unknown, and some mean for ever."""
 
     async def main() -> None:
         async with world() as made:

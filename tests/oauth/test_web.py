@@ -12,8 +12,8 @@ from leanmcp.client import Client
 from leanmcp.oauth import OAuthClientMetadata, OAuthClientProvider, OAuthFlowError
 from leanmcp.oauth import web as web_module
 from leanmcp.oauth.web import MAX_SIZE, Web
-from leanmcp.transports.http_client_connection import HTTPAnswer
 from leanmcp.transports.http_client_url import parse_url
+from leanmcp.transports.http_fetch import HTTPAnswer
 from tests.oauth.test_discovery import list_tools
 from tests.support.authorization import OAUTH, REDIRECT_URI, RESOURCE, Host, Reply, world
 from tests.support.bad_http_server import MUTE, answer, bad_server

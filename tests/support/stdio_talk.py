@@ -31,17 +31,20 @@ both_loops = pytest.mark.parametrize("loop", LOOPS)
 
 
 def run(loop: str, main: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine; afterwards there are no more tasks and no more descriptors than before.
+    """Run a coroutine; afterwards there are no more tasks and no more descriptors than before, and no callback failed.
 
     There may be less: what earlier tests left to the garbage collector goes when it likes.
     """
 
     async def bounded() -> T:
         before = _descriptors()
+        faults: list[Any] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: faults.append(context))
         result = await asyncio.wait_for(main, DEADLINE)
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         assert not tasks
         assert not _descriptors() - before
+        assert not faults
         return result
 
     with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:

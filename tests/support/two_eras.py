@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from leanmcp.protocol.outgoing import Asked, Notified, Renew
+
 from .scripted import Scripted
 
 INITIALIZED = {
@@ -34,8 +36,9 @@ class DualScripted(Scripted):
         self.told: Any = None
         self.renew: Any = None
 
-    def legacy(self) -> DualScripted:
+    def legacy(self, asked: Asked, told: Notified, renew: Renew) -> DualScripted:
         """Carry the messages of earlier versions, too."""
+        self.asked, self.told, self.renew = asked, told, renew
         return self
 
     async def send(self, message: bytes, /) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import uvloop
 
+from leanmcp import logs
 from leanmcp.client import Client
 from leanmcp.errors import ConnectionLost, MCPError, NotFound, TransportError
 from leanmcp.limits import HTTPClientLimits
@@ -131,8 +132,9 @@ def test_headers_that_are_not_the_users_are_refused(headers: Any, text: str) -> 
         HTTPTransport("http://localhost/mcp", headers=headers)
 
 
-def test_token_over_plain_http_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_token_over_plain_http_is_warned_of(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: safe by default; the loopback is not a network."""
+    monkeypatch.setattr(logs, "_said", {})  # by another test a moment ago
     HTTPTransport("http://127.0.0.1/mcp", headers={"Authorization": "Bearer t"})
     HTTPTransport("https://example.com/mcp", headers={"Authorization": "Bearer t"})
     assert "unencrypted" not in caplog.text

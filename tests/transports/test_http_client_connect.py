@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
+from collections.abc import Callable
 
 import pytest
+import uvloop
 
 from leanmcp.client import Client
-from leanmcp.errors import (
-    CannotConnect,
-)
+from leanmcp.errors import CannotConnect
 from leanmcp.limits import HTTPClientLimits
+from leanmcp.transports import http_client_connection
 from leanmcp.transports.http_client import HTTPTransport
-from tests.support.bad_http_server import (
-    bad_server,
-)
+from tests.support.bad_http_server import bad_server
 from tests.support.processes import DEADLINE
 
 
@@ -88,3 +87,26 @@ def test_peer_that_answers_tls_with_plain_text_is_told_apart() -> None:
             await transport.close()
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_address_that_leads_nowhere_is_not_waited_for(
+    new_loop: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: the next address of the name is tried; networks whose IPv6 is broken are many."""
+    monkeypatch.setattr(http_client_connection, "_NEXT_ADDRESS", 0.01)
+
+    async def main(full: socket.socket, waiting: socket.socket) -> None:
+        port = full.getsockname()[1]
+        await asyncio.get_running_loop().sock_connect(waiting, full.getsockname())
+        found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port)) for host in ("127.0.0.2", "127.0.0.1")]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+        async with await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", port):
+            transport = HTTPTransport(f"http://two.example:{port}/mcp")
+            await transport.start()
+            await transport.close()
+
+    with socket.create_server(("127.0.0.2", 0), backlog=0) as full, socket.socket() as waiting:
+        waiting.setblocking(False)
+        with asyncio.Runner(loop_factory=new_loop) as runner:
+            runner.run(asyncio.wait_for(main(full, waiting), DEADLINE))

@@ -78,7 +78,7 @@ FAULTS: dict[str, tuple[Script, type[MCPError], str]] = {
     "garbled chunk": (
         [HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n"],
         ConnectionLost,
-        "whose framing breaks off: illegal chunk header",
+        "whose framing breaks off: no chunk begins with",
     ),
     "id of another": ([answer(result(2))], InvalidResult, "answered request 1 with id 2"),
     "id of another type": ([answer(result("1"))], InvalidResult, 'answered request 1 with id "1"'),
@@ -123,7 +123,7 @@ FAULTS: dict[str, tuple[Script, type[MCPError], str]] = {
     "two lengths": (
         [HEAD + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}"],
         NotAnMCPServer,
-        "does not answer in HTTP: conflicting Content-Length",
+        "does not answer in HTTP: Content-Length comes twice",
     ),
     "endless head": ([HEAD] + [b"X-Pad: %b\r\n" % (b"x" * 500)] * 200, AnswerTooLarge, "max_head_size"),
     "endless field": ([HEAD + b"X-Pad: "] + [b"x" * 500] * 200, AnswerTooLarge, "max_head_size"),
@@ -282,36 +282,6 @@ def test_stream_skips_what_is_not_for_it(caplog: pytest.LogCaptureFixture) -> No
     assert "no JSON-RPC message" in caplog.text
     assert "a response to id" in caplog.text
     assert "sampling/createMessage" in caplog.text
-
-
-@pytest.mark.parametrize("status", ["200 OK", "500 Oops"])
-def test_small_chunks_leave_turns_to_others(status: str) -> None:
-    """Ours: what comes with one read may take a while to be read; the program goes on meanwhile."""
-    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
-    turns = 0
-
-    async def count() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    async def main() -> None:
-        script: Script = [head + chunk(b" ") * 8000 + chunk(result()) + chunk()]
-        async with talking(script, limits=HTTPClientLimits()) as (transport, _):
-            counting = asyncio.ensure_future(count())
-            while turns < 10:
-                await asyncio.sleep(0)
-            begun = turns
-            if status == "200 OK":
-                assert (await transport.request(outgoing())).strip() == result()
-            else:
-                with pytest.raises(HTTPStatusError):
-                    await transport.request(outgoing())
-            assert turns - begun >= 8000 // 256
-            counting.cancel()
-
-    asyncio.run(main())
 
 
 def test_byte_order_mark_does_not_spoil_an_answer() -> None:

@@ -220,7 +220,7 @@ def test_connection_that_breaks_before_its_first_request_is_lost(loop: str, serv
             if server.is_local:  # such a socket tells of its end only, and stays open
                 connection.abort()
         with pytest.raises(ConnectionLost, match="closed the connection before it had answered"):
-            await connection.exchange("POST", b"POST / HTTP/1.1\r\n\r\n")
+            await connection.exchange(b"POST / HTTP/1.1\r\n\r\n")
         client._pool.discard(connection)
         await client.close()
 

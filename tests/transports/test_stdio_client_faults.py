@@ -254,7 +254,7 @@ def test_input_that_has_just_broken_takes_nothing_and_raises_nothing(loop: str) 
     async def main() -> None:
         async with talking(start=[close(0), say(ready), MUTE], shutdown_timeout=0.01) as transport:
             told = asyncio.Event()
-            transport.told = lambda method, params: told.set()
+            transport.hear(lambda method, params: told.set())
             await told.wait()
             process = transport._process
             assert process is not None
@@ -356,7 +356,7 @@ def test_notifications_reach_the_request_that_they_belong_to(loop: str) -> None:
 
     async def main() -> None:
         async with talking(notes) as transport:
-            transport.legacy().told = lambda method, params: told.append(method)
+            transport.hear(lambda method, params: told.append(method))
             await ask(transport, notified=lambda method, params: seen.append((method, params)))
             await ask(transport, 2)
 

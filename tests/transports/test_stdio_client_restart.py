@@ -198,6 +198,10 @@ def test_command_that_has_vanished_is_told(tmp_path: Path) -> None:
 # --- earlier protocol versions ----------------------------------------------------------------------------------------
 
 
+def _never(*given: Any) -> Any:
+    raise AssertionError(given)
+
+
 @both_loops
 def test_new_process_is_greeted_before_the_next_request(loop: str, tmp_path: Path) -> None:
     """Ours: a session of 2025-11-25 ends with its process; the handshake is made again, once for all who wait."""
@@ -205,13 +209,12 @@ def test_new_process_is_greeted_before_the_next_request(loop: str, tmp_path: Pat
 
     async def main() -> None:
         async with talking([answer("hello")], [READ, leave(1)], state=state, restart=True) as transport:
-            carrier = transport.legacy()
 
             async def greet() -> None:
                 await carrier.request(outgoing("initialize", {}, 100 + transport.starts))
                 await carrier.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
 
-            carrier.renew = greet
+            carrier = transport.legacy(_never, _never, greet)
             await greet()
             lost = await asyncio.gather(
                 *[carrier.request(outgoing(request_id=number)) for number in (1, 2)], return_exceptions=True
@@ -238,14 +241,13 @@ def test_requests_of_the_server_reach_whoever_speaks_its_version(loop: str, tmp_
 
     async def main() -> None:
         async with talking([say(request), READ, answer()], state=state) as transport:
-            carrier = transport.legacy()
 
             def take(request_id: int | str, method: str, params: dict[str, Any]) -> None:
                 asked.append((request_id, method, params))
                 sending.append(asyncio.create_task(carrier.send(b'{"jsonrpc":"2.0","id":"q-1","result":{}}')))
 
             sending: list[asyncio.Task[None]] = []
-            carrier.asked = take
+            carrier = transport.legacy(take, _never, lambda: asyncio.sleep(0))
             await carrier.listen()
             await carrier.request(outgoing())
             await asyncio.gather(*sending)

@@ -104,6 +104,24 @@ def test_daemon_that_left_the_group_holds_nobody_up(loop: str, reads: bool, tmp_
 
 
 @both_loops
+def test_input_that_a_daemon_holds_open_is_closed_once(loop: str) -> None:
+    """Ours: asyncio logs a fault of its own where a pipe is aborted that is closing already."""
+    daemon = "subprocess.Popen(['sleep', '20'], stdout=-3, stderr=-3, start_new_session=True)"
+
+    async def main() -> int:
+        transport = StdioTransport(type(found)(command=found.command, args=["-c", code], stderr="capture"))
+        await transport.start()
+        assert transport._process is not None
+        await transport._process._heard.wait()
+        await transport.close()
+        return int(transport.stderr)
+
+    code = f"import os, subprocess\nos.write(2, b'%d' % {daemon}.pid)\nos._exit(0)"
+    found = parameters()
+    os.kill(run(loop, main()), signal.SIGKILL)
+
+
+@both_loops
 def test_what_is_under_way_is_written_before_the_end(loop: str, tmp_path: Path) -> None:
     """Ours: a notification sent just before closing arrives, however large."""
     state = tmp_path / "state"
