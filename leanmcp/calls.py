@@ -375,11 +375,8 @@ class TimeLimit:
         self.cancelled = False
 
     def __enter__(self) -> TimeLimit:
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("a call with a timeout needs a task")
-        self._task = task
-        self._before = task.cancelling()
+        self._task = cast("asyncio.Task[Any]", asyncio.current_task())
+        self._before = self._task.cancelling()
         self._timer = asyncio.get_running_loop().call_later(self._timeout, self._expire)
         return self
 

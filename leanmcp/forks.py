@@ -4,7 +4,7 @@ Such a fork shares the descriptor through which Python tells an event loop of si
 SIGTERM that ends the workers of a `multiprocessing.Pool`, would end the server and not the fork. And one that returned
 from its tool, or raised, would go on as a second server on the same descriptors.
 
-In: whether this process serves, and what a tool has raised. Out: forks that signals end, and that end with their tool.
+In: whether the loop of this process handles its signals. Out: forks that signals end, and that end with their tool.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ import signal
 import sys
 import threading
 from contextlib import suppress
-from typing import ClassVar, NoReturn
+from types import FrameType
+from typing import Any, ClassVar, NoReturn
 
 _MAX_CODE = 255
 _ENDING = {signal.SIGTERM, signal.SIGINT}
 """Signals that end a program."""
+_OURS = (__package__ or "") + "."
+_AWAITS = "a forked process cannot await: the event loop is its parent's; let it end with os._exit()"
 
 
 class _Forks:
@@ -26,40 +29,13 @@ class _Forks:
 
     serves = False
     """Whether this process serves, so that its event loop handles its signals."""
-    inside = False
-    """Whether this process was forked by one that serves."""
-    registered = False
-    """Whether the hooks are in place."""
     masks: ClassVar[dict[int, set[int]]] = {}
     """By thread that is forking, the signals that it had blocked before."""
 
 
 def serve_here(serves: bool) -> None:
     """Say whether the event loop of this process handles its signals: then its forks take them back."""
-    _Forks.serves, _Forks.inside = serves, False
-    if not _Forks.registered and hasattr(os, "register_at_fork"):
-        _Forks.registered = True
-        os.register_at_fork(before=_hold_signals, after_in_parent=_release_signals, after_in_child=_take_signals_back)
-
-
-def end_if_fork(error: BaseException) -> None:
-    """End a process that was forked by one that serves: it may not answer for what a tool has raised in it."""
-    if _Forks.inside:
-        end_fork(error)
-
-
-def end_fork(error: BaseException | None) -> NoReturn:
-    """End a fork as a program ends that raised `error`; the clean-up of its parent is not its business."""
-    code = 0
-    if isinstance(error, SystemExit):
-        code = error.code if isinstance(error.code, int) else int(error.code is not None)
-    elif error is not None:
-        sys.excepthook(type(error), error, error.__traceback__)
-        code = 1
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(AttributeError, OSError, ValueError):  # there is none, or it is closed
-            stream.flush()
-    os._exit(code & _MAX_CODE)
+    _Forks.serves = serves
 
 
 def _hold_signals() -> None:
@@ -74,11 +50,50 @@ def _release_signals() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def _take_signals_back() -> None:
-    """Fork: end by a signal as any program does."""
+def _begin_fork() -> None:
+    """Fork: end by a signal as any program does, and with what the tool calls that has forked."""
     if _Forks.serves:
-        _Forks.serves, _Forks.inside = False, True
+        _Forks.serves = False
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
     _release_signals()
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not (name := str(frame.f_globals.get("__name__"))).startswith(_OURS):
+        if name == "multiprocessing.popen_fork":
+            return  # it ends by itself
+        frame = frame.f_back
+    if frame is not None:  # our code that has called the tool; it may be anywhere, and must not look at each call
+        frame.f_trace = _end_tool
+        sys.settrace(_ignore)
+
+
+def _ignore(*_: object) -> None:
+    """Trace function of the fork: without one, nobody looks at `f_trace`."""
+
+
+def _end_tool(frame: FrameType, event: str, arg: Any) -> NoReturn:
+    """Fork: the tool has returned or raised; or it awaits, which leaves our code, too."""
+    if event == "return":
+        _end(RuntimeError(_AWAITS))
+    if event != "exception" or isinstance(arg[1], StopIteration):  # by which a coroutine returns
+        _end(None)
+    _end(arg[1].with_traceback(arg[2].tb_next))
+
+
+def _end(error: BaseException | None) -> NoReturn:
+    """End a fork as a program ends that raised `error`; the clean-up of its parent is not its business."""
+    code = 0
+    if isinstance(error, SystemExit):
+        code = error.code if isinstance(error.code, int) else int(error.code is not None)
+    elif error is not None:
+        sys.excepthook(type(error), error, error.__traceback__)
+        code = 1
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # there is none, or it is closed
+            stream.flush()
+    os._exit(code & _MAX_CODE)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold_signals, after_in_parent=_release_signals, after_in_child=_begin_fork)

@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 import time
+from typing import NoReturn
 
 from .logs import logger
 
@@ -40,8 +41,13 @@ def _end(exit_code: int) -> None:
     if _waits_for_threads():
         text = "the process ends although threads still run: %s; end them in lifespan=, or make them daemon threads"
         logger.warning(text, ", ".join(thread.name for thread in left_threads()))
-        atexit._run_exitfuncs()  # it would get to them behind those threads only
-        os._exit(exit_code)
+        end_process(exit_code)
+
+
+def end_process(exit_code: int) -> NoReturn:
+    """Thread: end the process, whatever the main thread does."""
+    atexit._run_exitfuncs()  # it would get to them too late, or never
+    os._exit(exit_code)
 
 
 def _waits_for_threads() -> bool:

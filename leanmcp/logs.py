@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,17 +22,32 @@ _SHOWN = 500  # characters
 _said: dict[str, tuple[float, int]] = {}
 
 
+def _handle(record: logging.LogRecord) -> None:
+    """Give a record to the program's filters and handlers; one that fails must not end the call that it is about."""
+    try:
+        logging.Logger.handle(logger, record)
+    except Exception as error:
+        with suppress(AttributeError, OSError, ValueError):  # standard error is closed, or its disk full
+            sys.stderr.write(f"leanmcp: logging has failed with {type(error).__name__}: {record.getMessage()}\n")
+
+
+logger.handle = _handle  # type: ignore[method-assign]
+
+
 def log_to_stderr(level: str) -> None:
     """Print our records on standard error, unless the program has set logging up itself."""
-    configured = logging.getLogger().handlers or any(
-        not isinstance(handler, logging.NullHandler) for handler in logger.handlers
-    )
-    if configured:
+    if is_set_up():
         return
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(BriefFormatter("%(levelname)s %(message)s"))
     logger.addHandler(handler)
     logger.setLevel(level)
+
+
+def is_set_up() -> bool:
+    """Return whether the program has set logging up itself."""
+    own = (handler for handler in logger.handlers if not isinstance(handler, logging.NullHandler))
+    return bool(logging.getLogger().handlers) or any(own)
 
 
 class BriefFormatter(logging.Formatter):
@@ -63,9 +79,9 @@ def one_line(said: object) -> str:
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
-def clipped(text: str, most: int) -> str:
-    """Return a text, or what fits of it into `most` characters, ended by three dots."""
-    return text if len(text) <= most else text[: most - 3] + "..."
+def clipped(text: str, most: int | None) -> str:
+    """Return a text, or what fits of it into `most` characters, ended by three dots; None for all of it."""
+    return text if most is None or len(text) <= most else text[: max(most - 3, 0)] + "..."[:most]
 
 
 def warn_seldom(message: str, *args: object) -> None:

@@ -10,19 +10,17 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from . import __version__
 from .errors import BindError
 from .logs import log_to_stderr, logger, warn_seldom
 from .protocol.jsonrpc import Segments
-from .protocol.meta import CLIENT_CAPABILITIES, MODERN_VERSIONS, PROTOCOL_VERSION
 from .server.app import MCPServer
 from .server.line_endpoint import LineEndpoint
 
@@ -38,15 +36,20 @@ _LAST_ACCEPTS = 0.25  # seconds of accepting after SIGTERM, so that connections 
 _CLEANUP = 0.2  # seconds that the `finally` blocks of calls have which the end of the server cancels
 _YIELDS = {"generator didn't yield": "has ended without yielding", "generator didn't stop": "yields more than once"}
 """What contextlib says of a function that does not yield once: what we say."""
-_FAILURE_PATHS = (".mistyped", ".server.fault_log", ".server.recover", ".server.repeats", ".server.subscriptions")
-"""Modules that failures need, the explainer and its sentences among them; and the first list and listener."""
+_FAILURE_PATHS = (
+    *(".mistyped", ".server.fault_log", ".server.recover", ".server.repeats", ".server.subscriptions"),
+    *(".last_threads", ".latecomers"),
+)
+"""Modules that failures need, the explainer and its sentences among them; the first list and listener; and the end."""
 _PRELOAD_AFTER = 0.3  # seconds without an answer, after which standard input counts as idle
 
 
 def run(
-    server: MCPServer, transport: str = "stdio", *unnamed: object, stop: Stop | None = None, **options: Any
+    server: MCPServer, transport: str = "stdio", *unnamed: object, _stop: Stop | None = None, **options: Any
 ) -> None:
     """Serve until end of input (stdio), SIGTERM or SIGINT; options as `serve`.
+
+    A worker that `multiprocessing` spawns loads the file of its program once more: there, nothing is served.
 
     Raises:
         RuntimeError: called inside a running event loop; await `run_async` there.
@@ -60,16 +63,19 @@ def run(
         raise RuntimeError(
             "mcp.run() starts an event loop, but one is running here already; use `await mcp.run_async(...)` instead"
         )
+    worker = sys.modules.get("multiprocessing.process")
+    if worker is not None and getattr(worker.current_process(), "_inheriting", False):
+        return  # it has been spawned, and loads the file for its functions
     # Of a process that serves, not of one that asks itself.
     from .transports.stderr_pump import guard_stderr, reserve_standard_descriptors
 
     reserve_standard_descriptors()
     guard_stderr()
     log_to_stderr("INFO")
-    stop = stop or Stop(by_signals=True)
+    stop = _stop or Stop(by_signals=True)
     runner = asyncio.Runner(loop_factory=_loop_factory())
     try:
-        runner.run(serve(server, transport, *unnamed, stop=stop, **options))
+        runner.run(serve(server, transport, *unnamed, _stop=stop, **options))
         from .latecomers import watch_latecomers  # of a server that has ended
 
         watch_latecomers(server)
@@ -108,20 +114,20 @@ async def serve(
     transport: str = "stdio",
     *unnamed: object,
     drain: float = 10.0,
-    stop: Stop | None = None,
-    streams: StandardStreams | None = None,
-    started: Callable[[str], None] | None = None,
+    _stop: Stop | None = None,
+    _streams: StandardStreams | None = None,
+    _started: Callable[[str], None] | None = None,
     **options: Any,
 ) -> None:
-    """Serve inside a running event loop, until end of input, cancellation or `stop`.
+    """Serve inside a running event loop, until end of input, a signal or cancellation.
 
     Args:
         server: what to serve.
         transport: "stdio", or "http" (also "streamable-http").
         drain: seconds that running calls have after SIGTERM.
-        stop: what ends it; if there is none, SIGTERM and SIGINT do, where the program has left them alone.
-        streams: fd 0 and fd 1, where they were taken for the protocol before.
-        started: of HTTP, takes the URL once it is served, instead of the line on standard error.
+        _stop: what ends it; if there is none, SIGTERM and SIGINT do, where the program has left them alone.
+        _streams: fd 0 and fd 1, where they were taken for the protocol before.
+        _started: of HTTP, takes the URL once it is served, instead of the line on standard error.
         options: of HTTP, see `leanmcp.listen.HTTPOptions`; the official SDK's names work too.
 
     Raises:
@@ -129,22 +135,10 @@ async def serve(
         TypeError: an unknown option, or one of HTTP on stdio.
         BindError: the address cannot be bound.
     """
-    if not isinstance(transport, str) or transport not in TRANSPORTS:
-        from .run_mistakes import unknown  # of mistakes only
-
-        raise ValueError(unknown("transport", transport, TRANSPORTS))
-    if unnamed:
-        from .run_mistakes import unnamed as said  # as above
-
-        raise TypeError(said(unnamed[0]))
-    if isinstance(drain, bool) or not isinstance(drain, int | float) or not drain >= 0:
-        raise ValueError(f"drain={drain!r}: give a number of seconds, 0 or more")
+    http_options = _options_of(server, transport, unnamed, drain, options)
     from .watchdog import LoopWatchdog  # what only serving needs loads when it begins
 
-    on_stdio = transport == "stdio"
-    http_options = None if on_stdio and not options else _http_options(server, options)
-    if on_stdio and options.keys() - _IGNORED_ON_STDIO:
-        raise TypeError(f'{", ".join(options)}: an option of HTTP; serve it with run("http", ...)')
+    stop = _stop
     if stop is None:
         from .shared_signals import SharedStop  # of a program with a loop of its own
 
@@ -153,19 +147,23 @@ async def serve(
     former = loop.get_exception_handler()
     if former is None:  # a program that embeds us may have one of its own
         loop.set_exception_handler(_loop_fault)
-    watchdog = LoopWatchdog(server.tool_codes)
+    watchdog = LoopWatchdog(server.tool_codes, held=stop.loop_held)
     _warn_undescribed(server)
     if copies := _copies_of_main():
         from .twice import warn_loaded_twice  # of mistakes only
 
         warn_loaded_twice(server, copies)
+    elif not server.tools and server.capabilities.keys() == {"tools"}:
+        from .twice import warn_of_other  # of servers that have nothing
+
+        warn_of_other(server)
     async with entered(server), stop.on_signals(drain):
         watchdog.start()
         try:
-            if http_options is None or on_stdio:
-                await _serve_stdio(server, stop, streams)
+            if http_options is None:
+                await _serve_stdio(server, stop, _streams)
             else:
-                await _serve_http(server, http_options, stop, started)
+                await _serve_http(server, http_options, stop, _started)
         finally:
             watchdog.stop()
             loop.set_exception_handler(former)
@@ -187,27 +185,30 @@ def _copies_of_main() -> list[ModuleType]:
     return [one for one in modules if one is not main and getattr(one, "__dict__", {}).get("__file__") == file]
 
 
-def _http_options(server: MCPServer, options: dict[str, Any]) -> HTTPOptions:
-    """Return the options of HTTP, given under our names or the official SDK's; a limit among them goes to the server.
+def _options_of(
+    server: MCPServer, transport: object, unnamed: tuple[object, ...], drain: object, options: dict[str, Any]
+) -> HTTPOptions | None:
+    """Return the options of HTTP, None on stdio; refuse what `serve` cannot take."""
+    if not isinstance(transport, str) or transport not in TRANSPORTS:
+        from .run_mistakes import unknown  # of mistakes only
 
-    Raises:
-        TypeError: an unknown one.
-    """
-    from .listen import HTTPOptions  # as above
+        raise ValueError(unknown("transport", transport, TRANSPORTS))
+    if unnamed:
+        from .run_mistakes import unnamed as said  # as above
 
-    options = dict(options)
-    options.pop("stateless_http", None)  # always so
-    if "streamable_http_path" in options:
-        options["path"] = options.pop("streamable_http_path")
-    if "max_request_body_size" in options:
-        server.limits = msgspec.structs.replace(server.limits, max_body_size=options.pop("max_request_body_size"))
-    known = HTTPOptions.__struct_fields__
-    for name in options:
-        if name not in known:
-            from .run_mistakes import unknown  # of mistakes only
+        raise TypeError(said(unnamed[0]))
+    if isinstance(drain, bool) or not isinstance(drain, int | float) or not drain >= 0:
+        raise ValueError(f"drain={drain!r}: give a number of seconds, 0 or more")
+    http_options = None
+    if transport != "stdio" or options:
+        from .listen import options_of  # each transport loads when it is served
 
-            raise TypeError(unknown("option", name, known))
-    return HTTPOptions(**options)
+        http_options = options_of(server, options)
+    if transport != "stdio":
+        return http_options
+    if options.keys() - _IGNORED_ON_STDIO:
+        raise TypeError(f'{", ".join(options)}: an option of HTTP; serve it with run("http", ...)')
+    return None
 
 
 class Stop:
@@ -226,18 +227,23 @@ class Stop:
         self._wanted = asyncio.Event()
         self._handles_signals = by_signals and threading.current_thread() is threading.main_thread()
         self._patience = _SHORT_DRAIN
+        self._since: float | None = None
+        """When the first signal came."""
+        self.streams: StandardStreams | None = None
+        """Of the only client, on stdio."""
 
     @asynccontextmanager
     async def on_signals(self, drain: float) -> AsyncIterator[None]:
         """Listen while the block runs; `drain` is SIGTERM's."""
+        from .forks import serve_here  # of a process that serves
+
         self._patience = drain
         if self._handles_signals:
-            from .forks import serve_here  # of a process that serves
-
             loop = asyncio.get_running_loop()
             serve_here(True)
             for number in (signal.SIGTERM, signal.SIGINT):
-                loop.add_signal_handler(number, self.signalled, number)
+                loop.add_signal_handler(number, self.end)  # it wakes the loop
+                signal.signal(number, self.signalled)  # and this comes even while somebody holds the loop
         try:
             yield
         finally:
@@ -246,20 +252,36 @@ class Stop:
                 loop.remove_signal_handler(signal.SIGTERM)
                 loop.remove_signal_handler(signal.SIGINT)
 
-    def signalled(self, number: int) -> None:
-        """Take a signal: the first one ends the server, the second one the process, at once."""
-        if self._wanted.is_set():
+    def signalled(self, number: int, frame: FrameType | None = None) -> None:
+        """Take a signal, in its handler: the first one ends the server, the second one the process, at once."""
+        if self._since is not None:
             os._exit(128 + number)
+        self._since = time.monotonic()
         if number == signal.SIGTERM:
             self.drain = self._patience
         else:
             self.exit_code, self.drain = 128 + number, min(self._patience, _SHORT_DRAIN)
+
+    def loop_held(self, seconds: float, culprit: str) -> None:
+        """Thread: end the process where the loop is held for longer than calls have, and cannot hear of the end."""
+        if self._since is not None:
+            over, code = time.monotonic() - self._since > self.drain, self.exit_code or 128 + signal.SIGTERM
+        else:
+            over, code = seconds > self._patience and self.streams is not None and self.streams.has_hung_up(), 0
+        if over:
+            from .last_threads import end_process  # of what goes wrong only
+
+            logger.error("%s still holds the event loop; the process ends without it", culprit)
+            end_process(code)
+
+    def end(self) -> None:
+        """End the server; of the thread of its loop."""
         self._wanted.set()
 
     def now(self) -> None:
         """End a server whose clients know that it ends; of the thread of its loop."""
         self.last_accepts = 0
-        self._wanted.set()
+        self.end()
 
     async def wait(self) -> None:
         """Return at the first signal."""
@@ -302,11 +324,11 @@ async def _serve_stdio(server: MCPServer, stop: Stop, streams: StandardStreams |
     from .transports.standard_streams import StandardStreams
     from .transports.stdio_server import LineServer  # each transport loads when it is served
 
-    streams = streams or StandardStreams()
+    stop.streams = streams = streams or StandardStreams()
     if os.isatty(streams.input):
         _say('a host starts this program and speaks JSON-RPC to it; by hand, use "leanmcp call FILE TOOL name=value"')
     lines = LineServer(server.limits, streams)
-    endpoint = LineEndpoint(server, lines.send, lines.freed, lines.tell)
+    endpoint = LineEndpoint(server, lines.send, lines.flush_soon, lines.tell)
     await lines.start(endpoint)
     torn_down: list[Segments] = []
     signalled = asyncio.ensure_future(stop.wait())
@@ -334,13 +356,15 @@ async def _serve_stdio(server: MCPServer, stop: Stop, streams: StandardStreams |
 async def _serve_http(
     server: MCPServer, options: HTTPOptions, stop: Stop, started: Callable[[str], None] | None
 ) -> None:
+    import html  # noqa: F401  of refusals over HTTP, which print the complete call
+    import shlex  # noqa: F401
+
     from .listen import listen  # each transport loads when it is served
     from .protocol.headers import HostRule
     from .server.http_endpoint import HTTPEndpoint
     from .transports.http_server import HTTPServer
 
     _load_failure_paths()  # before anybody can connect
-    _load_http_failure_paths()
     kind = HTTPEndpoint
     if options.cors is not False:
         from .server.cors import CORSEndpoint
@@ -369,10 +393,9 @@ async def _serve_http(
 def _say(text: str, name: str | None = None) -> None:
     """Print the one line of a start on standard error."""
     subject = "" if name is None else f' "{name}"'
-    if sys.stderr is None:
-        return  # it was closed; `print` would take standard output instead
-    with suppress(OSError):  # a full disk is no reason not to serve
-        print(f"leanmcp {__version__}{subject} {text}", file=sys.stderr, flush=True)
+    with suppress(OSError, AttributeError):  # a full disk is no reason not to serve, nor is a closed descriptor
+        sys.stderr.write(f"leanmcp {__version__}{subject} {text}\n")
+        sys.stderr.flush()
 
 
 def _loop_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -413,33 +436,3 @@ def _load_failure_paths() -> None:
 def _load_failure_paths_if_possible() -> None:
     with suppress(OSError, ImportError):  # the first call left no descriptor; what fails first imports it, then
         _load_failure_paths()
-
-
-def _load_http_failure_paths() -> None:
-    """Import what refusals over HTTP need, the complete call that they print."""
-    import html  # noqa: F401
-    import shlex  # noqa: F401
-
-
-# --- in process ---------------------------------------------------------------------------------------------------
-
-
-async def request(server: MCPServer, method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the response message to one request, answered in this process the way stdio answers it.
-
-    Args:
-        server: whose lifespan is entered for the time of the request.
-        method: such as "tools/call".
-        params: without `_meta`, which is added.
-    """
-    meta = {PROTOCOL_VERSION: MODERN_VERSIONS[0], CLIENT_CAPABILITIES: {}}
-    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
-    answers: list[bytes] = []
-    async with entered(server):
-        endpoint = LineEndpoint(server, lambda segments: answers.append(b"".join(segments)))
-        endpoint.receive(msgspec.json.encode(message))
-        if endpoint.calls:
-            await asyncio.wait(endpoint.calls.values())
-        endpoint.end_streams()
-    messages: list[dict[str, Any]] = [msgspec.json.decode(answer) for answer in answers]
-    return next(message for message in messages if "method" not in message)

@@ -29,23 +29,30 @@ _NOT_HERE = {
     "debug": "errors and their tracebacks are logged always",
     "event_store": "leave it out; streams of 2026-07-28 are not resumed",
     "limits": "give it to MCPServer(limits=Limits(...))",
-    **dict.fromkeys(("log", "log_level", "logger"), "set it with logging.getLogger('leanmcp').setLevel(...)"),
+    **dict.fromkeys(
+        ("log", "log_level", "logger", "loglevel"), "set it with logging.getLogger('leanmcp').setLevel(...)"
+    ),
     "middleware": "give it to MCPServer(middleware=[...])",
     "reload": "the command reloads: leanmcp run server.py --http --reload",
-    "show_banner": "leave it out; one line is printed",
+    **dict.fromkeys(("banner", "no_banner", "show_banner"), "leave it out; one line is printed"),
     "stateless": "leave it out; it always is",
     "timeout_keep_alive": "give MCPServer(limits=Limits(keep_alive_timeout=...))",
     "transport_security": "give allowed_hosts=[...], allowed_origins=[...]",
-    "workers": "a server is one process; start several behind a proxy",
+    **dict.fromkeys(("processes", "workers"), "a server is one process; start several behind a proxy"),
 }
 """Options of other servers: what there is in their place."""
+
+
+def instead(option: str) -> str:
+    """Return what to do in place of an option that there is not, empty where nobody knows."""
+    return _NOT_HERE.get(option, "").format(option)
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     """Return what is said of a name that is none of `known`."""
     known = list(known)
-    if kind == "option" and name in _NOT_HERE:
-        return f"unknown option {name!r}; {_NOT_HERE[str(name)].format(name)}"
+    if kind == "option" and (told := instead(str(name))):
+        return f"unknown option {name!r}; {told}"
     if kind == "transport" and str(name).lower() in ("sse", "http+sse"):
         return f"unknown transport {name!r}; HTTP+SSE is not served, its successor is 'http'"
     hint = did_you_mean(str(name), known) or f"; there is {', '.join(map(repr, known))}"

@@ -63,9 +63,11 @@ class _SharedSignals:
         def catch(number: int, frame: FrameType | None) -> None:
             if loop.is_closed():  # with servers in it
                 self._restore()
-                signal.raise_signal(number)
-            else:
-                loop.call_soon_threadsafe(self._end, number)
+                return signal.raise_signal(number)
+            self._caught = number
+            for stop in self._servers:
+                stop.signalled(number)
+                loop.call_soon_threadsafe(stop.end)
 
         self._caught, self._handler = None, catch
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -74,12 +76,6 @@ class _SharedSignals:
                 self._former[number] = former
                 signal.signal(number, catch)
         serve_here(bool(self._former))
-
-    def _end(self, number: int) -> None:
-        """End every server; a second signal ends the process at once."""
-        self._caught = number
-        for stop in self._servers:
-            stop.signalled(number)
 
     def _give_back(self, loop: asyncio.AbstractEventLoop) -> None:
         self._restore()

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import subprocess
 import sys
-from collections.abc import Callable
 
 import pytest
 
-from leanmcp.server.threads import ThreadPool
-from tests.support.processes import DEADLINE, ROOT, environment
+from tests.support.processes import DEADLINE, ROOT, call, encode, environment, run_stdio
 
 SIGNALLED = """
 import asyncio, os, signal, sys
@@ -85,30 +81,20 @@ def test_a_signal_that_comes_before_the_fork_is_ready_waits() -> None:
     assert (done.stdout, done.stderr) == ("-15\n[]\n", "")
 
 
+ENDS = {"return": 0, "exit": 0, "exit 3": 3, "exit text": 1, "raise": 1}
+
+
 @pytest.mark.parametrize(
-    ("end", "code"),
-    [
-        (lambda: None, 0),
-        (lambda: sys.exit(), 0),
-        (lambda: sys.exit(3), 3),
-        (lambda: sys.exit("a text"), 1),
-        (lambda: 1 // 0, 1),
-    ],
-    ids=["return", "exit", "exit 3", "exit text", "raise"],
+    ("tool", "ends"),
+    [("fork", {**ENDS, "await": 1}), ("fork_in_thread", ENDS), ("fork_on_loop", ENDS)],
+    ids=["coroutine", "thread", "loop"],
 )
-def test_a_fork_that_leaves_its_tool_ends(end: Callable[[], object], code: int) -> None:
+def test_a_fork_that_leaves_its_tool_ends(tool: str, ends: dict[str, int]) -> None:
     """Ours: FIELD 12; it would be a second server on the same descriptors, and its parent would wait for ever."""
-
-    def tool() -> int:
-        child = os.fork()
-        if child == 0:
-            end()
-            return -1
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-    async def main() -> int:
-        async with asyncio.timeout(DEADLINE):
-            status: int = await ThreadPool(1).run(tool, (), {}, lambda: None)
-        return status
-
-    assert asyncio.run(main()) == code
+    calls = [call(tool, {"end": end}, number) for number, end in enumerate(ends)]
+    lines = b"".join(encode(one) + b"\n" for one in calls)
+    messages, log, _ = run_stdio("tests/fixtures/leftovers.py", lines, PYTHONWARNINGS="ignore")
+    results = sorted((message["id"], message["result"]["structuredContent"]["result"]) for message in messages)
+    assert results == list(enumerate(ends.values()))
+    assert "ValueError: raise" in log
+    assert ("a forked process cannot await" in log) == ("await" in ends)

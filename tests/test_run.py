@@ -15,6 +15,7 @@ from leanmcp import MCPServer
 from leanmcp.errors import BindError
 from tests.support.processes import DEADLINE, ROOT, call, encode, environment, http, http_server, run_stdio
 from tests.support.spec import read
+from tests.support.wire import Wire
 
 FIXTURE = ROOT / "tests" / "fixtures" / "tools.py"
 
@@ -93,6 +94,21 @@ def test_lifespan_is_left_at_end_of_input(tmp_path: Path) -> None:
     messages, errors, _ = run_stdio(file, encode(call("value")) + b"\n")
     assert messages[0]["result"]["structuredContent"] == {"result": 7}
     assert errors == "entered\nleft\n"
+
+
+def test_lifespan_that_waits_for_ever_is_cancelled(tmp_path: Path) -> None:
+    """Ours: FIELD 25; a group of tasks that run for ever keeps no server whose client has gone."""
+    file = tmp_path / "server.py"
+    file.write_text(
+        "import asyncio\nfrom contextlib import asynccontextmanager\nimport leanmcp.slow_lifespan\n"
+        "leanmcp.slow_lifespan._MOST = 0.1\n\n@asynccontextmanager\nasync def lifespan(server):\n"
+        "    async with asyncio.TaskGroup() as group:\n        task = group.create_task(asyncio.sleep(60))\n"
+        "        task.add_done_callback(print)\n        yield\n\nmcp = leanmcp.MCPServer('x', lifespan=lifespan)\n"
+    )
+    _, log, code = run_stdio(file, b"")
+    assert "<Task cancelled" in log
+    assert log.endswith("TimeoutError\n")
+    assert code == 1
 
 
 def test_both_transports_work_on_asyncios_own_loop() -> None:
@@ -175,3 +191,27 @@ def test_line_that_is_not_json_gets_an_error_and_a_hint() -> None:
     assert [message.get("error", {}).get("code") for message in messages] == [-32700, -32700, None]
     (hint,) = errors.splitlines()
     assert "leanmcp call FILE TOOL" in hint
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_worker_that_loads_the_file_serves_nothing(tmp_path: Path, method: str) -> None:
+    """Ours: on HTTP it would serve for ever, or find the port taken, and never come to its work."""
+    file = tmp_path / "server.py"
+    file.write_text(
+        "import multiprocessing\nfrom leanmcp import MCPServer\nmcp = MCPServer('pool')\n\n@mcp.tool\n"
+        "def work(value: int) -> int:\n    'Work.'\n"
+        f"    with multiprocessing.get_context('{method}').Pool(1) as pool:\n"
+        "        return pool.apply(abs, (value,))\n\nmcp.run('http', port=0)\n"
+    )
+    process = subprocess.Popen([sys.executable, str(file)], stderr=subprocess.PIPE, env=environment())
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline().decode()
+        with Wire(int(line.partition("127.0.0.1:")[2].partition("/")[0])) as wire:
+            assert wire.send(http(call("work", {"value": -4}))).answer().text == "4"
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=DEADLINE)[1] == b""
+        assert process.returncode == 0
+    finally:
+        process.kill()
+        process.communicate(timeout=DEADLINE)

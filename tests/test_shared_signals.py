@@ -93,6 +93,22 @@ async def main():
     told('mine')
 asyncio.run(main())
 """
+IN_A_THREAD = """
+import threading
+thread = threading.Thread(target=lambda: asyncio.run(make('one').run_async('http', port=0)))
+thread.start()
+thread.join()
+"""
+LEFT = """
+loop = asyncio.new_event_loop()
+server = loop.create_task(make('one').run_async('http', port=0))
+while signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+    loop.run_until_complete(asyncio.sleep(0))
+loop.close()
+told('http://127.0.0.1:0/')
+while True:
+    signal.pause()
+"""
 
 
 @contextmanager
@@ -186,6 +202,14 @@ def test_handlers_of_the_program_stay(tmp_path: Path) -> None:
     with program(tmp_path, OWN) as (process, _):
         process.send_signal(signal.SIGTERM)
         assert rest(process) == ("mine\n", 0)
+
+
+@pytest.mark.parametrize("text", [IN_A_THREAD, LEFT], ids=["thread", "closed loop"])
+def test_server_that_cannot_be_told_leaves_signals_to_the_program(tmp_path: Path, text: str) -> None:
+    """Ours: of a thread of its own, or of a loop that the program has closed."""
+    with program(tmp_path, text) as (process, _):
+        process.send_signal(signal.SIGTERM)
+        assert rest(process)[1] == -signal.SIGTERM
 
 
 def test_forks_have_their_own_signals(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ Spec 2026-07-28: server/tools, server/prompts, server/resources; basic/patterns/
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 import os
 import time
@@ -127,6 +128,13 @@ class Home:
         from .threads import ThreadPool  # a server of coroutines needs none
 
         return ThreadPool(self._most_threads)
+
+    async def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Return what a function gives: on the loop that of coroutine functions, any other one in a worker thread."""
+        if is_async(function):
+            return await function(*args, **kwargs)
+        value = await self.threads.run(function, args, kwargs)
+        return await value if inspect.isawaitable(value) else value  # of a plain wrapper around a coroutine function
 
     @cached_property
     def faults(self) -> FaultLog:
@@ -344,8 +352,8 @@ def _question_in(error: BaseException) -> BaseException | None:
 def code_of(function: Callable[..., Any]) -> CodeType | None:
     """Return the code that runs when `function` is called, None where it is not Python's."""
     function = inspect.unwrap(function)
-    while hasattr(function, "func"):
-        function = function.func  # functools.partial
+    while isinstance(function, functools.partial):
+        function = function.func
     function = getattr(function, "__func__", function)
     code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
     return code if isinstance(code, CodeType) else None

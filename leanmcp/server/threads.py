@@ -15,8 +15,6 @@ from collections.abc import Callable
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
-from ..forks import end_fork
-
 if TYPE_CHECKING:
     from queue import SimpleQueue
 
@@ -133,7 +131,6 @@ class ThreadPool:
 
     def _work(self, jobs: SimpleQueue[_Job]) -> None:
         """Thread: take jobs for ever."""
-        process = os.getpid()
         while True:
             returns, future, done, context, function, args, kwargs = jobs.get()
             outcome: _Outcome
@@ -141,8 +138,6 @@ class ThreadPool:
                 outcome = None if future.cancelled() else context.run(function, *args, **kwargs), None
             except BaseException as error:  # whatever a tool raises belongs to its call, never to this thread
                 outcome = None, error
-            if process != os.getpid():  # the function forked, and this is the fork: its outcome is nobody's
-                end_fork(outcome[1])
             self._deliver(returns, future, done, outcome)
             del returns, future, done, context, function, args, kwargs, outcome  # an idle thread holds nothing
 

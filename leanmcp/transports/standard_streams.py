@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import stat
 import sys
 from contextlib import suppress
@@ -41,6 +42,12 @@ class StandardStreams:
             sys.stdout.flush()  # what was printed before this, too, must not reach the client
             if type(sys.stdout) is io.TextIOWrapper:
                 sys.stdout = _Printed(sys.stdout.encoding, sys.stdout.errors)
+
+    def has_hung_up(self) -> bool:
+        """Return whether nobody can write to the input any more, in any thread."""
+        poll = select.poll()
+        poll.register(self.input, 0)  # this is told unasked
+        return poll.poll(0) != []
 
 
 class _Printed(io.TextIOWrapper):

@@ -60,6 +60,9 @@ class LineServer(asyncio.Protocol):
     before it reads an answer; then reading stops, so that a fast writer is held back by its own pipe.
     """
 
+    _cancel: Callable[[bytes], bool]
+    _tell_stalled: Callable[[bool], None]
+
     def __init__(self, limits: Limits, streams: StandardStreams) -> None:
         self._loop = asyncio.get_running_loop()
         self._reader = LineReader(limits)
@@ -67,8 +70,6 @@ class LineServer(asyncio.Protocol):
         self._streams = streams
         self._is_one_socket = False
         self._receive: Callable[[bytes | None], None] | None = None
-        self._cancel: Callable[[bytes], bool] = _cancels_nothing
-        self._tell_stalled: Callable[[bool], None] = _ignores
         self._calls: Sized = ()
         self._input: asyncio.ReadTransport | None = None
         self._output: asyncio.WriteTransport | None = None
@@ -113,11 +114,12 @@ class LineServer(asyncio.Protocol):
         """Queue one message."""
         self._answers += segments
         self._answers.append(b"\n")
-        if not self._flushing:  # as `_flush_soon`, without a function entry for each answer
+        if not self._flushing:  # as `flush_soon`, without a function entry for each answer
             self._flushing = True
             self._loop.call_soon(self._flush)
 
-    def _flush_soon(self) -> None:
+    def flush_soon(self) -> None:
+        """Write what is queued, and go on with what waits: also where a call has ended without an answer."""
         if not self._flushing:
             self._flushing = True
             self._loop.call_soon(self._flush)
@@ -126,10 +128,6 @@ class LineServer(asyncio.Protocol):
         """Queue a notification, unless the peer is behind: it is only worth something while it is news."""
         if not self._stalled:
             self.send(segments)
-
-    def freed(self) -> None:
-        """Note that a call has ended without an answer."""
-        self._flush_soon()
 
     def note_first_answer(self) -> None:
         """Do what waits for the first answer, unless that has been done."""
@@ -225,7 +223,7 @@ class LineServer(asyncio.Protocol):
             if self._stalled or len(calls) >= most:
                 return self._keep(lines[number:])
             if number >= most:  # that many answers are written before there are more
-                self._flush_soon()
+                self.flush_soon()
                 return self._keep(lines[number:])
             receive(line)
         return None
@@ -251,7 +249,7 @@ class LineServer(asyncio.Protocol):
         receive, lines, handed = self._receive, self._lines, 0
         while lines and receive is not None and not self._stalled and len(self._calls) < self._max_in_flight:
             if handed >= self._max_in_flight:
-                self._flush_soon()
+                self.flush_soon()
                 break
             line = lines.popleft()
             self._waiting -= len(line or b"") + _LINE_COST
@@ -342,14 +340,6 @@ class LineServer(asyncio.Protocol):
         self._receive = None
         self._lines.clear()
         self._end()
-
-
-def _cancels_nothing(line: bytes) -> bool:
-    return False
-
-
-def _ignores(stalled: bool) -> None:
-    pass
 
 
 class _Output(asyncio.BaseProtocol):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from leanmcp import MCPServer
 from leanmcp.logs import BriefFormatter, logger
-from leanmcp.run import request
+from tests.support.in_process import request
 from tests.support.mistakes import FILE
 
 PRELUDE = (

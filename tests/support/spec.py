@@ -14,7 +14,9 @@ from typing import Any
 import msgspec
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from leanmcp import MCPServer, run
+from leanmcp import MCPServer
+
+from . import in_process
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "spec" / "2026-07-28"
 AVAILABLE = (FOLDER / "schema.json").is_file()
@@ -148,4 +150,4 @@ def read(data: bytes) -> Any:
 
 async def request(mcp: MCPServer, method: str, params: dict[str, Any]) -> dict[str, Any]:
     """Return the response to one request in this process, checked."""
-    return check_response(await run.request(mcp, method, params), method)
+    return check_response(await in_process.request(mcp, method, params), method)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import signal
 import socket
 import subprocess
@@ -13,6 +15,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from leanmcp import Limits, MCPServer
+from leanmcp.server.http_endpoint import HTTPEndpoint
+from leanmcp.transports.http_server import HTTPServer
 from tests.support.events import BOTH, EventWire
 from tests.support.lines import asking, cancelled
 from tests.support.processes import DEADLINE, HTTPProcess, call, encode, http, http_server, stdio_server
@@ -206,6 +211,40 @@ def is_running(pid: int) -> bool:
     """Return whether a process runs; one that has ended may be left in the table, for nobody waits for orphans."""
     done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, timeout=DEADLINE)
     return done.stdout.strip()[:1] not in ("", "Z")
+
+
+def test_a_call_that_cancels_itself_has_no_answer() -> None:
+    """Ours: in its first step or later; the connection ends, and nothing stays in flight."""
+    mcp = MCPServer("quits")
+
+    @mcp.tool
+    async def quits(when: str) -> None:
+        if when == "never":
+            return
+        if when == "late":
+            await asyncio.sleep(0)
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        raise asyncio.CancelledError
+
+    async def main() -> None:
+        server = HTTPServer(HTTPEndpoint(mcp), Limits())
+        listener = await asyncio.get_running_loop().create_server(server.connection, "127.0.0.1", 0)
+        for when in ("at once", "late"):
+            reader, writer = await asyncio.open_connection(*listener.sockets[0].getsockname())
+            for _ in range(2):
+                writer.write(http(call("quits", {"when": "never"})))
+                assert await reader.readuntil(b"}}}}")
+            writer.write(http(call("quits", {"when": when})))
+            with contextlib.suppress(ConnectionError):
+                assert await reader.read() == b""
+            writer.close()
+        assert server.in_flight == 0
+        listener.close()
+        await server.drain(1)
+
+    asyncio.run(asyncio.wait_for(main(), DEADLINE))
 
 
 def test_a_half_closed_connection_leaves_no_descriptor(server: HTTPProcess) -> None:

@@ -35,7 +35,7 @@ def test_threads_that_tools_have_left_do_not_keep_an_http_server(tool: str) -> N
 
 def test_forks_of_tools_end_without_the_server() -> None:
     """Ours: FIELD 12 and 31; neither the SIGTERM of a `multiprocessing.Pool` nor a fork that leaves its tool."""
-    calls = [call("processes", request_id=1), call("fork", request_id=2), call("processes", request_id=3)]
+    calls = [call("processes", request_id=1), call("fork", {"end": "exit 3"}, 2), call("processes", request_id=3)]
     messages, log, code = run_stdio(TOOLS, b"".join(encode(one) + b"\n" for one in calls))
     results = {message["id"]: message["result"]["structuredContent"]["result"] for message in messages}
     assert results == {1: [1, 2], 2: 3, 3: [1, 2]}

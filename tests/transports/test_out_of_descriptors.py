@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.processes import ROOT, call, encode, http, http_server, stdio_server
+from tests.support.processes import DEADLINE, ROOT, call, encode, http, http_server, stdio_server
 from tests.support.spec import read
 from tests.support.wire import Wire
 
@@ -131,3 +133,19 @@ def test_without_a_descriptor_from_the_start_http_explains(tool: str) -> None:
     with _over_http(GIVEN="1") as ask:
         assert ask(call("exhaust"))["result"]["structuredContent"]["result"] > 20
         _refuses(ask, tool)
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_without_a_descriptor_a_server_ends_as_ever(loop: str, tmp_path: Path) -> None:
+    """Ours: what its end needs is loaded while it serves."""
+    if loop == "asyncio":
+        (tmp_path / "uvloop.py").write_text("raise ImportError")
+    with stdio_server(SERVER, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for tool in ("modules", "exhaust"):
+            process.stdin.write(encode(call(tool)) + b"\n")
+            process.stdin.flush()
+            read(process.stdout.readline())
+        _, log = process.communicate(timeout=DEADLINE)
+        assert (log, process.returncode) == (b"", 0)

@@ -260,6 +260,20 @@ def test_the_traceback_of_a_crash_arrives_whole(fault: str, tmp_path: Any) -> No
     assert done.stderr.endswith((b"x\n", b"z\n"))
 
 
+def test_what_faulthandler_writes_of_a_crash_arrives(tmp_path: Any) -> None:
+    """Ours: it is written by the process that dies, which passes nothing on any more."""
+    file = tmp_path / "server.py"
+    file.write_text(
+        "import os\nfrom leanmcp import MCPServer\nmcp = MCPServer('crash')\n\n@mcp.tool\n"
+        'async def crash() -> None:\n    """Crash."""\n    os.abort()\n\nmcp.run()\n'
+    )
+    command = [sys.executable, "-X", "faulthandler", str(file)]
+    line = encode(call("crash")) + b"\n"
+    done = subprocess.run(command, input=line, capture_output=True, env=BUFFERED, timeout=DEADLINE)
+    assert done.returncode == -signal.SIGABRT
+    assert b"line 8 in crash" in done.stderr
+
+
 def test_what_is_printed_after_serving_arrives_too(tmp_path: Any) -> None:
     """Ours: the rest of a program, and what it registered for its end, on both descriptors."""
     file = tmp_path / "server.py"

@@ -99,6 +99,8 @@ def test_streams_may_be_a_socket_pair() -> None:
         ours.settimeout(DEADLINE)
         ours.sendall(ECHO)
         assert receive(ours.fileno()) == ["hello"]
+        ours.sendall(b"".join(encode(call("blob", {"size": 3_000_000}, number)) + b"\n" for number in range(2)))
+        assert [len(text) for text in receive(ours.fileno(), 2)] == [3_000_000] * 2
         ours.shutdown(socket.SHUT_WR)
         assert finish(process) == b""
 

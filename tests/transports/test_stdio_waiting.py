@@ -12,6 +12,7 @@ from leanmcp import Limits, MCPServer
 from leanmcp.transports.standard_streams import StandardStreams
 from leanmcp.transports.stdio_server import LineServer
 from tests.support.lines import Lines, cancelled, run
+from tests.support.listening import listen
 from tests.support.processes import DEADLINE, call, encode
 from tests.support.stdio_talk import LOOPS
 
@@ -124,6 +125,19 @@ def test_cancellation_that_waits_ends_a_call_as_soon_as_it_has_begun() -> None:
         assert not lines.endpoint.cancel(encode(cancelled(5)))
         await lines.idle()
         assert lines.messages == []
+
+    run(mcp, conversation)
+
+
+def test_cancellation_that_waits_ends_a_subscription_as_soon_as_it_is_open() -> None:
+    """Ours: as it does a call; and a line that only looks like one is answered in its turn."""
+
+    async def conversation(lines: Lines) -> None:
+        assert not lines.endpoint.cancel(b'{"method":"notifications/cancelled"')
+        assert not lines.endpoint.cancel(encode(cancelled(5)))
+        lines.send(listen(5, toolsListChanged=True))
+        assert lines.endpoint.streams == {}
+        assert [message["method"] for message in lines.messages] == ["notifications/subscriptions/acknowledged"]
 
     run(mcp, conversation)
 

@@ -316,6 +316,35 @@ def test_what_is_in_the_socket_is_answered_before_a_connection_counts_as_idle() 
     assert b"\r\nConnection: close\r\n" in answer
 
 
+def test_an_answer_that_is_being_read_is_not_destroyed_by_the_end() -> None:
+    """Spec: RFC 9112 9.6; what the client sends behind its back would make a closed socket send a reset."""
+
+    async def main() -> bytes:
+        server = HTTPServer(HTTPEndpoint(mcp), Limits())
+        loop = asyncio.get_running_loop()
+        listener = await loop.create_server(server.connection, "127.0.0.1", 0)
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(listener.sockets[0].getsockname())
+            client.setblocking(False)
+            await loop.sock_sendall(client, http(call("blob", {"size": 200_000})))
+            answer = await loop.sock_recv(client, 1000)
+            draining = asyncio.create_task(server.drain(DEADLINE))
+            for _ in range(10):
+                await asyncio.sleep(0)
+            client.send(ECHO)
+            while data := await loop.sock_recv(client, 4096):
+                answer += data
+        await draining
+        listener.close()
+        return answer
+
+    answers = asyncio.run(asyncio.wait_for(main(), DEADLINE)).split(b"HTTP/1.1 200 OK\r\n")
+    (_, first), (last, _) = (answer.split(b"\r\n\r\n") for answer in answers[1:])
+    assert read(first)["result"]["structuredContent"]["result"] == "x" * 200_000
+    assert b"Connection: close\r\n" in last + b"\r\n"
+
+
 # --- stdio ------------------------------------------------------------------------------------------------------------
 
 
