@@ -112,3 +112,18 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Elsewhere:
+    """The last of Python's finders: says what to import in place of a module that is not here, but in another SDK."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name.startswith("leanmcp.") and "._" not in name:
+            from .elsewhere import no_module  # of mistakes only
+
+            if told := no_module(name):
+                raise ModuleNotFoundError(f"No module named {name!r}{told}", name=name)
+
+
+sys.meta_path.append(_Elsewhere)

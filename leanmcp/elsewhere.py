@@ -25,6 +25,7 @@ __all__ = [
     "OTHERS",
     "RENAMED",
     "ROOTS",
+    "instead_of_name",
     "instead_of_option",
     "is_at",
     "no_member",
@@ -313,26 +314,20 @@ _NO_MODULES = {
     ),
     **dict.fromkeys(("app", "fastmcp", "server.fastmcp", "server.mcpserver", "server.server"), _SERVER_IS),
     "auth": PROTECTED,
-    "client.auth": "it is leanmcp.oauth: from leanmcp.oauth import OAuthClientProvider",
-    "client.session": _CLIENT,
-    "client.sse": INSTEAD_OF_MODULES["mcp.client.sse"],
+    **dict.fromkeys(("client.auth", "shared.auth"), "from leanmcp.oauth import OAuthClientProvider"),
     "client.stdio": _OVER_STDIO,
     "client.streamable_http": _OVER_HTTP,
     "context": "from leanmcp import Context",
     "resources": "register functions with @mcp.resource(uri)",
-    "server.auth": PROTECTED,
-    "server.lowlevel": _LOW,
+    "server.elicitation": "from leanmcp.elicit import AcceptedElicitation",
     "server.models": INSTEAD_OF_NAMES["InitializationOptions"],
     "server.session": INSTEAD_OF_NAMES["ServerSession"],
-    "server.sse": INSTEAD_OF_MODULES["mcp.server.sse"],
     "server.stdio": _TRANSPORT,
-    "server.streamable_http": _ASGI,
-    "server.streamable_http_manager": _ASGI,
+    "server.transport_security": INSTEAD_OF_NAMES["TransportSecuritySettings"],
     "session": INSTEAD_OF_NAMES["ServerSession"],
-    "shared.auth": "it is leanmcp.oauth: from leanmcp.oauth import OAuthClientProvider",
-    "shared.memory": INSTEAD_OF_MODULES["mcp.shared.memory"],
     "tools": "register functions with @mcp.tool",
-    "utilities": "from leanmcp import Image, Audio, File",
+    **dict.fromkeys(("server.mcpserver.utilities", "utilities"), "from leanmcp import Image, Audio, File"),
+    **{path.partition(".")[2]: told for path, told in INSTEAD_OF_MODULES.items()},
 }
 """What to import instead of a module that there is not, by its path below `leanmcp`."""
 
@@ -369,10 +364,21 @@ def is_at(module: str, name: str, known: Iterable[str]) -> str:
     home = OTHERS.get(name) or _home_of(name)
     if home is not None and home != module:
         return f"; it is in {home}: from {home} import {name}"
-    if name in INSTEAD_OF_NAMES:
-        return f"; {INSTEAD_OF_NAMES[name]}"
+    if told := instead_of_name(name):
+        return f"; {told}"
     instead = _NO_MODULES.get(f"{module}.{name}".partition(".")[2])
     return did_you_mean(name, known) if instead is None else f"; {instead}"
+
+
+def instead_of_name(name: str) -> str:
+    """Return what to write instead of a name of the official SDK that is nowhere here; empty where nobody knows."""
+    if name in INSTEAD_OF_NAMES:
+        return INSTEAD_OF_NAMES[name]
+    if name.endswith(("Request", "Notification", "RequestParams", "NotificationParams")):
+        return "messages have no types of their own; Client has a method for each request, and request(method, params)"
+    if name.isupper():
+        return "codes of errors are classes of leanmcp.errors; write other constants out"
+    return "capabilities are plain dicts" if name.endswith(("Capability", "Capabilities")) else ""
 
 
 def _home_of(name: str) -> str | None:
@@ -402,8 +408,13 @@ def no_name(module: str, name: str, known: Iterable[str], asker: FrameType) -> E
 
 def no_module(path: str) -> str:
     """Return the end of a sentence that says what to import in place of a module of ours that there is not."""
-    instead = _NO_MODULES.get(path.partition(".")[2])
-    return "" if instead is None else f"; {instead}"
+    path = path.partition(".")[2]
+    side = path.partition(".")[0]
+    while path not in _NO_MODULES and path:
+        path = path.rpartition(".")[0]
+    if path:
+        return f"; {_NO_MODULES[path]}"
+    return f"; what there is of it is in leanmcp.{side}, or in leanmcp" if side in ("client", "server") else ""
 
 
 def instead_of_option(owner: str, option: str) -> str:

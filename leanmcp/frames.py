@@ -7,11 +7,16 @@ Ours: a mistake is told with the lines of whoever can mend it.
 from __future__ import annotations
 
 import os
-from typing import Literal
 
-__all__ = ["INSTALLED", "LIBRARY", "Owner", "owner_of"]
+TYPE_CHECKING = False  # as type checkers know it: a file of the author's may hide `types` or `typing`
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Literal
 
-Owner = Literal["ours", "library", "installed", "author"]
+    Owner = Literal["ours", "library", "installed", "author"]
+
+__all__ = ["INSTALLED", "LIBRARY", "frames_of", "owner_of"]
+
 LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -27,3 +32,12 @@ def owner_of(filename: str) -> Owner:
     if filename.startswith((LIBRARY, "<frozen ")) or filename.endswith(".pyx"):
         return "library"
     return "author"
+
+
+def frames_of(error: BaseException) -> list[TracebackType]:
+    """Return the frames that an exception came through, the outermost first."""
+    found, frame = [], error.__traceback__
+    while frame is not None:
+        found.append(frame)
+        frame = frame.tb_next
+    return found

@@ -7,12 +7,14 @@ Ours: a mistake in a file is told in at most twelve lines.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 from . import errors
-from .frames import owner_of
+from .frames import frames_of, owner_of
+from .mistyped import did_you_mean
 
 __all__ = ["call_of", "code_of", "is_authors", "noted", "shorten"]
 
@@ -27,22 +29,35 @@ def shorten(error: BaseException) -> None:
     Frames of the standard library below ours, such as those of an event loop, go with them. An exception that neither
     the author's code has raised nor ours on purpose stays as it is: that is a bug of ours.
     """
-    frames = _frames(error)
+    frames = frames_of(error)
     known = vars(error).get(_SEEN, False)  # by a function further in, which has taken the frames of the place out
     last = next((frame for frame in reversed(frames) if _owner(frame) != "library"), None)
     ours = last is not None and _owner(last) == "ours"
-    if ours and not known and (last is not frames[-1] or not _is_raised_there(frames[-1])):
+    by_mistake = ours and not known and (last is not frames[-1] or not _is_raised_there(frames[-1]))
+    if by_mistake and not _tells_of_hiding(error):
         return
     _keep(error, frames)
     if ours and isinstance(error, TypeError) and len(frames) == 1 and (function := _last_called(frames[0])) is not None:
-        shown, rest = call_of(function, all_by_position=" takes " in str(error)), str(error).partition("()")[2]
-        error.args = (f"{shown.partition('(')[0]}(){rest}; it is called as {shown}",)
+        error.args = (_miscalled(function, str(error)),)
     if known or not ours:
         return
     vars(error)[_SEEN] = True
     if error.__cause__ is not None and not is_authors(error.__cause__):
         error.__cause__, error.__suppress_context__ = None, True  # how a library says the same
     noted(error)
+
+
+def _tells_of_hiding(error: BaseException) -> bool:
+    """Say that a file of the author's is in the place of a module; return whether one is."""
+    if not isinstance(error, ImportError | AttributeError):
+        return False
+    from .hidden import hiding_file  # of mistakes only
+
+    if told := hiding_file(error):
+        error.args, error.name = (told,), None  # with a name, Python has a proposal of its own
+        if isinstance(error, ImportError):
+            error.msg = told
+    return bool(told)
 
 
 def noted(error: E) -> E:
@@ -62,7 +77,7 @@ def code_of(error: BaseException) -> str | None:
 
 def is_authors(error: BaseException) -> bool:
     """Return whether code of the author's was running where an exception was raised."""
-    owners = [owner for owner in map(_owner, _frames(error)) if owner != "library"]
+    owners = [owner for owner in map(_owner, frames_of(error)) if owner != "library"]
     return owners[-1:] == ["author"]
 
 
@@ -72,11 +87,26 @@ def _last_called(frame: TracebackType) -> Callable[..., Any] | None:
     return frame.tb_frame.f_locals.get("function") if is_call else None
 
 
-def call_of(function: Callable[..., Any], *, all_by_position: bool = False) -> str:
-    """Return how a function is called: its parameters by name, dots in place of those that have a default."""
+def _miscalled(function: Callable[..., Any], text: str) -> str:
+    """Return what to say of a call that Python refuses, instead of `text`."""
+    shown = call_of(function, all_by_position=" takes " in text)
+    name = shown.partition("(")[0]
+    if unknown := re.search(r"unexpected keyword argument '(\w+)'", text):
+        known = [one.name for one in _parameters(function)]
+        hint = did_you_mean(unknown[1], known) or f"; there is {', '.join(known)}"
+        return f"{name}: unknown option {unknown[1]!r}{hint}"
+    return f"{name}(){text.partition('()')[2]}; it is called as {shown}"
+
+
+def _parameters(function: Callable[..., Any]) -> list[Any]:
     import inspect  # of mistakes only
 
-    parameters = [one for one in inspect.signature(function).parameters.values() if one.name not in ("self", "unknown")]
+    return [one for one in inspect.signature(function).parameters.values() if one.name not in ("self", "unknown")]
+
+
+def call_of(function: Callable[..., Any], *, all_by_position: bool = False) -> str:
+    """Return how a function is called: its parameters by name, dots in place of those that have a default."""
+    parameters = _parameters(function)
     wanted = [
         one.name
         for one in parameters
@@ -85,14 +115,6 @@ def call_of(function: Callable[..., Any], *, all_by_position: bool = False) -> s
     owner, _, name = function.__qualname__.rpartition(".")
     name = owner.rpartition(".")[2] if name == "__init__" else name
     return f"{name}({', '.join([*wanted, *['...'] * (len(wanted) < len(parameters))])})"
-
-
-def _frames(error: BaseException) -> list[TracebackType]:
-    found, frame = [], error.__traceback__
-    while frame is not None:
-        found.append(frame)
-        frame = frame.tb_next
-    return found
 
 
 def _owner(frame: TracebackType) -> Literal["ours", "library", "author"]:

@@ -12,11 +12,12 @@ from typing import Any
 
 __all__ = ["closest", "did_you_mean", "no_dict", "wrongly_made"]
 
+_LEAST_SHORT = 3  # characters of a name that stands for a longer one
 _MAX_NAME = 128  # characters that are compared: the time is a product of both lengths, and strangers choose one
 
 
 def closest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """Return the known name that is most like `name`, upper and lower case being the same; None where none is.
+    """Return the known name that is most like `name`, or the one that it abbreviates, in any case; None where none is.
 
     Args:
         name: as it was written.
@@ -30,7 +31,10 @@ def closest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     # Nothing is more alike than the characters that both have, in any order: that is counted faster.
     near = [one for one in folded if _ratio((Counter(one) & Counter(word)).total(), one, word) >= cutoff]
     nearest = max(((_ratio(_in_common(one, word), one, word), one) for one in near), default=None)
-    return None if nearest is None or nearest[0] < cutoff else folded[nearest[1]]
+    if nearest is not None and nearest[0] >= cutoff:
+        return folded[nearest[1]]
+    longer = [one for one in folded if len(word) >= _LEAST_SHORT and one.startswith(word)]
+    return folded[longer[0]] if len(longer) == 1 else None
 
 
 def _ratio(shared: int, one: str, other: str) -> float:

@@ -159,7 +159,9 @@ def _asyncio_fixtures() -> ModuleType:
     return plugin
 
 
-def _options(given: dict[str, Any]) -> dict[str, Any]:
+def _options(given: Any) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        _fail(f"the fixture mcp_client_options gave a {type(given).__name__}; return a dict of options of Client")
     return {"raise_exceptions": True, **given}
 
 

@@ -1,11 +1,13 @@
 """Tells of a lifespan that takes long: to whoever waits for a server, nothing else shows what it is doing.
 
 In: the context manager of a lifespan. Out: the same one, with a line in the log where it takes more than some seconds.
-It looks from a thread, since what waits may hold the event loop. There is no limit: to load a model takes its time.
+It looks from a thread, since what waits may hold the event loop. A start has no limit: to load a model takes its time.
+An end has one: a client that has gone presses no Ctrl-C, and a group of tasks that run for ever waits for ever.
 """
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
@@ -15,6 +17,7 @@ from typing import Any
 from .logs import logger
 
 _PATIENCE = 5.0  # seconds
+_MOST = 90.0  # seconds that an end may take, as under systemd; then it is cancelled
 
 
 def place_of(lifespan: object, context: object = None) -> str:
@@ -48,7 +51,8 @@ class SlowLifespan:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
         with self._timed("ended", "the server ends when it has, or at Ctrl-C"):
-            return await self._context.__aexit__(kind, error, trace)
+            async with asyncio.timeout(_MOST):
+                return await self._context.__aexit__(kind, error, trace)
 
     @contextmanager
     def _timed(self, done: str, then: str) -> Iterator[None]:

@@ -71,7 +71,7 @@ def test_version_and_help_are_printed() -> None:
         (["add", "a=1", "b=2"], "3\n"),
         (["add", "a=41"], "42\n"),
         (["say", "text=hi"], "'hi' None None\n"),
-        (["say", "text=5", 'tags=["x"]', "mark=null"], "'5' ['x'] 'null'\n"),
+        (["say", "text=5", 'tags=["x"]', "mark=x"], "'5' ['x'] 'x'\n"),
         (["say", 'text:="5"', 'tags:=["x"]', "mark:=null"], "'5' ['x'] None\n"),
         (["say", "text=a=b"], "'a=b' None None\n"),
         (["say", "text="], "'' None None\n"),
@@ -81,6 +81,13 @@ def test_call_prints_what_the_tool_returns(server: Path, arguments: list[str], p
     """Ours: U1; text parameters take their value as it is, others take JSON, `:=` is always JSON."""
     done = leanmcp_command("call", server, *arguments)
     assert (done.returncode, done.stdout, done.stderr) == (0, printed, "")
+
+
+def test_the_text_null_is_told_apart(server: Path) -> None:
+    """Ours: U21: where both are taken, a person may have meant the other one."""
+    done = leanmcp_command("call", server, "say", "text=5", "mark=null")
+    said = "leanmcp: mark was sent as the text 'null'; null itself is written mark:=null\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, "'5' None 'null'\n", said)
 
 
 def test_call_prints_json_on_request(server: Path) -> None:

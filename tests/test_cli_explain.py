@@ -40,6 +40,7 @@ def test_no_code_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
         (["TypeError:", "tool", "'add':", "parameter", "'a'", "has no type; annotate it, as in a: str"], "LM101"),
         (["LM101: run `leanmcp explain LM101`"], "LM101"),
         (["LM999 and LM401 are named"], "LM401"),
+        (["'python ' server.py cannot be started: there is no file 'python '"], "LM627"),
     ],
 )
 def test_a_pasted_message_finds_its_page(words: list[str], code: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,11 +58,38 @@ def test_the_list_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        (
+            "-32602",
+            "The request was dispatched, but its params name nothing that exists here. In a program it is "
+            "InvalidParams of leanmcp.errors.",
+        ),
+        (
+            "32601",
+            "The method is not served here. In a program it is MethodNotFound of leanmcp.errors, and the status "
+            "404 over HTTP.",
+        ),
+        ("-32002", "A resource does not exist, in protocol versions before 2026-07-28; now it is -32602."),
+    ],
+)
+def test_a_code_of_json_rpc_has_a_page(code: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Spec: basic/index, "Error Codes"."""
+    assert main(["explain", code, "--json"]) == 0
+    page = json.loads(capsys.readouterr().out)
+    assert (page["code"], page["why"]) == (f"-{code.lstrip('-')}", why)
+    assert main(["explain", code]) == 0
+    assert capsys.readouterr().out.startswith(f"{page['code']}: an error of JSON-RPC\n\n{why[:20]}")
+
+
+@pytest.mark.parametrize(
     ("words", "text"),
     [
         (["LM2O3"], "no page knows this message; `leanmcp explain` lists all codes"),
         (["LM998"], "there is no code 'LM998'; `leanmcp explain` lists all codes"),
         (["LM2003"], "there is no code 'LM2003'; did you mean `leanmcp explain "),
+        (["-32050"], "no page knows this message; `leanmcp explain` lists all codes"),
+        (["LM203", "LM204", "--json"], "--json shows one page at a time; give one code"),
         (["203"], "there is no code '203'; did you mean `leanmcp explain LM203`?"),
         (["a parametr has no type"], "no page knows this message; did you mean `leanmcp explain LM101`?"),
         (["boom"], "no page knows this message; `leanmcp explain` lists all codes"),

@@ -272,11 +272,17 @@ def test_everything_else_stays_as_it_is(home: Home) -> None:
 @pytest.mark.parametrize(
     ("content", "place"),
     [
-        (b'{\n  // mine\n  "mcpServers": {}\n}', "2:3: a file with comments is left as it is"),
-        (b'{\n  "mcpServers": {},\n}', "3:1: no JSON ("),
-        (b"[]", "1: a JSON object is expected; it is left as it is"),
-        (b'{"mcpServers": []}', " 'mcpServers' is expected to be an object; it is left as it is"),
-        (b"\xff\xfe", " byte 0 is no UTF-8; it is left as it is"),
+        (
+            b'{\n  // mine\n  "mcpServers": {}\n}',
+            " is no JSON: line 2 column 3: it has no comments; take them out; it is left as it is; ",
+        ),
+        (
+            b'{\n  "mcpServers": {},\n}',
+            " is no JSON: line 3 column 1: a comma stands behind the last entry; take it out; it is left",
+        ),
+        (b"[]", ":1: a JSON object is expected; it is left as it is"),
+        (b'{"mcpServers": []}', ": 'mcpServers' is expected to be an object; it is left as it is"),
+        (b"\xff\xfe", ": byte 0 is no UTF-8; it is left as it is"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_never_overwritten(home: Home, content: bytes, place: str) -> None:
@@ -287,7 +293,7 @@ def test_a_file_that_cannot_be_read_is_never_overwritten(home: Home, content: by
     for options in ((), ("--force",), ("--remove",), ("--dry-run",)):
         done = home.install("cursor", URL, *options)
         assert done.returncode == 2
-        assert done.stderr.startswith(f"leanmcp: {path}:{place}")
+        assert done.stderr.startswith(f"leanmcp: {path}{place}")
     assert path.read_bytes() == content
     assert os.listdir(path.parent) == [path.name]
 

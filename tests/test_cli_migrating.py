@@ -78,6 +78,10 @@ def migrated(program: str) -> tuple[str, list[tuple[int, str]]]:
             "from mcp.server.fastmcp.prompts import base\nx = base.UserMessage('x')",
             "from leanmcp import server as base\nx = base.UserMessage('x')",
         ),
+        (  # what a search and replace has made of it
+            "from leanmcp.server.fastmcp import FastMCP\nfrom leanmcp.server import Context\nmcp = FastMCP('x')",
+            "from leanmcp import MCPServer\nfrom leanmcp.server import Context\nmcp = MCPServer('x')",
+        ),
         (
             "from os import path\nfrom .mcp import Tool\nimport mcpx",
             "from os import path\nfrom .mcp import Tool\nimport mcpx",

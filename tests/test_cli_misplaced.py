@@ -59,8 +59,7 @@ ROWS: list[tuple[str, list[str], str]] = [
     (
         "LM602",
         ["run", "server.py", "--workers", "4"],
-        "unknown option '--workers'; `run` is one process; to use several, run one on each port or socket, behind a "
-        "proxy",
+        "unknown option '--workers'; a server is one process; start several behind a proxy",
     ),
     ("LM602", ["run", "server.py", "--shell"], f"unknown option '--shell'; there is {OF_RUN}"),
     ("LM602", ["run", "server.py", "--repath"], "unknown option '--repath'; did you mean '--path'?"),

@@ -19,9 +19,10 @@ from leanmcp.cli.saving import Folder
 from leanmcp.cli.screen import Screen
 from leanmcp.cli.showing import Shower
 from leanmcp.cli.target import Target
-from leanmcp.cli.terminal import clean, clipped, escape_json, line
+from leanmcp.cli.terminal import clean, escape_json, line
 from leanmcp.cli.wording import explain
 from leanmcp.errors import CannotConnect, ConnectionLost, InvalidResult, RoundLimit, ToolError, Unauthorized
+from leanmcp.logs import clipped
 from leanmcp.oauth import OAuthFlowError
 from leanmcp.types import BlobResourceContents, CallToolResult, ImageContent, ResourceLink, TextContent
 from tests.support.processes import DEADLINE, ROOT, environment

@@ -270,6 +270,17 @@ def test_a_module_is_watched_from_the_folder_where_it_is_found(project: Project)
         assert ask(port, "version") == "b"
 
 
+def test_beside_a_link_is_watched_what_it_leads_to(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Ours: U19; modules are found there, as Python finds them."""
+    link = tmp_path_factory.mktemp("linked") / "link.py"
+    link.symlink_to(project.server)
+    with reloading(link, *HTTP) as (_, errors):
+        port = port_of(errors.line())
+        project.save(1)
+        assert errors.line() == "leanmcp: reloaded (helper.py changed)"
+        assert ask(port, "version") == "0001"
+
+
 def test_a_unix_socket_stays_until_the_watcher_ends(project: Project) -> None:
     """Ours: --uds; the file is the watcher's."""
     path = project.folder / "s"

@@ -120,39 +120,6 @@ def test_a_subscription_is_no_call_to_wait_for(lines: LineRelay) -> None:
     assert [message["id"] for message in _taken(lines.to_client)] == ["s"]
 
 
-def test_a_handshake_is_repeated_with_each_server(lines: LineRelay) -> None:
-    """Spec: 2025-11-25, basic/lifecycle, "Initialization"; its answer is kept from a client that has had one."""
-    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
-    initialized = _line(method="notifications/initialized")
-    lines.receive(_line(id=0, method="initialize", params=params))
-    lines.answer(_line(id=0, result={"protocolVersion": "2025-11-25"}))
-    lines.receive(initialized)
-    for _ in range(2):
-        lines.hold()
-        lines.to_server.clear()
-        lines.to_client.clear()
-        lines.detach("gone")
-        lines.receive(_line(id=5, method="tools/list"))
-        lines.attach()
-        (repeated,) = _taken(lines.to_server)
-        assert (repeated["method"], repeated["params"]) == ("initialize", params)
-        lines.answer(_line(id=repeated["id"], result={"protocolVersion": "2025-11-25"}))
-        assert lines.to_client == b""
-        assert [message["method"] for message in _taken(lines.to_server)] == ["notifications/initialized", "tools/list"]
-        lines.answer(_line(id=5, result={}))
-
-
-def test_a_refused_handshake_is_not_repeated(lines: LineRelay) -> None:
-    """Spec: basic/versioning: a client of both eras goes on without one."""
-    lines.receive(_line(id=0, method="initialize", params={}))
-    lines.answer(_line(id=0, error={"code": -32601, "message": "no"}))
-    lines.hold()
-    lines.to_server.clear()
-    lines.detach("gone")
-    lines.attach()
-    assert lines.to_server == b""
-
-
 def test_who_is_ahead_is_held_back() -> None:
     """Ours: lines wait in memory up to a limit; half a line is read to its end."""
     relay = LineRelay()

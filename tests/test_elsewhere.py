@@ -53,6 +53,24 @@ IMPORTS = [
     ),
     ("from leanmcp.client import Clinet", "cannot import 'Clinet' from 'leanmcp.client'; did you mean 'Client'?"),
     ("import leanmcp.nothing", "No module named 'leanmcp.nothing'"),
+    (
+        "from leanmcp.server.fastmcp import FastMCP",
+        "No module named 'leanmcp.server.fastmcp'; the server is MCPServer: from leanmcp import MCPServer, Context",
+    ),
+    (
+        "import leanmcp.client.subscriptions",
+        "No module named 'leanmcp.client.subscriptions'; what there is of it is in leanmcp.client, or in leanmcp",
+    ),
+    (
+        "import leanmcp.server.auth.provider",
+        "No module named 'leanmcp.server.auth'; servers have no authorization here; put a proxy that checks tokens in "
+        "front",
+    ),
+    (
+        "from leanmcp.types import INVALID_PARAMS",
+        "cannot import 'INVALID_PARAMS' from 'leanmcp.types'; codes of errors are classes of leanmcp.errors; write "
+        "other constants out",
+    ),
 ]
 
 
@@ -62,6 +80,12 @@ def test_an_import_from_a_wrong_place_says_where_the_name_is(program: str, messa
     with pytest.raises(ImportError) as failed:
         exec(program)
     assert str(failed.value) == message
+
+
+def test_a_server_may_be_annotated_with_what_its_lifespan_yields() -> None:
+    """Ours: as programs for the official SDK are."""
+    alias: Any = MCPServer
+    assert alias[int]("x", lifespan=None).name == "x"
 
 
 def test_modules_are_there_behind_the_import_of_the_package() -> None:

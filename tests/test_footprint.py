@@ -103,7 +103,7 @@ def test_serving_imports_under_200_modules() -> None:
     code = (
         "import asyncio\n"
         "from leanmcp import MCPServer\n"
-        "from leanmcp.run import request\n"
+        "from tests.support.in_process import request\n"
         "mcp = MCPServer('x')\n"
         "@mcp.tool\n"
         "async def echo(text: str) -> str: return text\n"
@@ -111,6 +111,6 @@ def test_serving_imports_under_200_modules() -> None:
         "assert answer['result']['structuredContent'] == {'result': 'hi'}\n"
         "pass"
     )
-    modules = _modules(code)
+    modules = {name for name in _modules(code) if name.partition(".")[0] != "tests"}
     assert len(modules) < 200
     assert not modules & set(HEAVY)

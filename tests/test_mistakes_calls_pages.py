@@ -15,7 +15,7 @@ import pytest
 
 from leanmcp import MCPServer
 from leanmcp.explanations import PAGES, Page
-from leanmcp.run import request as in_process
+from tests.support.in_process import request as in_process
 from tests.support.mistakes import codes_of, run_program
 from tests.support.processes import DEADLINE, call, encode, request, run_stdio, stdio_server
 from tests.support.shell import leanmcp

@@ -90,7 +90,7 @@ MISTAKES: list[tuple[str, list[str], str]] = [
     ("LM604", ["list", "server.py.mcp"], "no file 'server.py.mcp'; 'mcp' in server.py is named server.py:mcp"),
     ("LM604", ["list", "server.py::mcp"], "no file 'server.py::mcp'; 'mcp' in server.py is named server.py:mcp"),
     ("LM604", ["list", "server.py:mcp.run"], "no file 'server.py:mcp.run'; 'mcp' in server.py is named server.py:mcp"),
-    ("LM604", ["list", "shop"], "no file and no module 'shop', and in this folder no mcp.json that could name it"),
+    ("LM604", ["list", "shop"], "no file and no module 'shop', and no mcp.json in this folder names it"),
     (
         "LM606",
         ["list", "server.py:make"],
@@ -150,10 +150,10 @@ MISTAKES: list[tuple[str, list[str], str]] = [
     (
         "LM602",
         ["run", "server.py", "--log-level", "debug"],
-        "unknown option '--log-level'; set it in the file: logging.getLogger('leanmcp').setLevel(...)",
+        "unknown option '--log-level'; set it with logging.getLogger('leanmcp').setLevel(...)",
     ),
     ("LM602", ["run", "server.py", "--stdio"], "unknown option '--stdio'; leave it out: stdio is the default"),
-    ("LM602", ["run", "server.py", "--name", "x"], "unknown option '--name'; the file says it, MCPServer(name)"),
+    ("LM602", ["run", "server.py", "--name", "x"], "unknown option '--name'; give it to MCPServer(...)"),
     ("LM602", ["run", "server.py", "--prot", "80"], "unknown option '--prot'; did you mean '--port'?"),
     ("LM602", ["run", "server.py", "--port", "80"], "--port is an option of HTTP: add --http"),
     ("LM602", ["run", "server.py", "--port", "8000"], "--port is an option of HTTP: add --http"),

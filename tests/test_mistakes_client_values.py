@@ -73,6 +73,18 @@ MISTAKES: list[tuple[str, Use, type[Exception], str]] = [
     ),
     ("LM705", made(label=5), TypeError, "label=5: give a text"),
     (
+        "LM203",
+        inside(lambda client: ANY_CLIENT.list_tools(client, limit=5)),
+        TypeError,
+        "list_tools: unknown option 'limit'; there is cursor, meta, cache_mode",
+    ),
+    (
+        "LM203",
+        inside(lambda client: ANY_CLIENT.listen(client, tool_list_changed=True)),
+        TypeError,
+        "listen: unknown option 'tool_list_changed'; did you mean 'tools_list_changed'?",
+    ),
+    (
         "LM705",
         made(input_required_max_rounds=-1),
         TypeError,

@@ -302,6 +302,16 @@ def test_a_module_of_the_working_folder_that_stops_the_command_is_named(tmp_path
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"leanmcp: {said} [LM632]\n")
 
 
+def test_a_file_that_hides_what_only_serving_needs_is_named(tmp_path: Path) -> None:
+    """Ours: goal U11: whatever is missing of it."""
+    (tmp_path / "uvloop.py").touch()
+    (tmp_path / "server.py").write_text(SERVER + TOOL + MAIN)
+    done = python("server.py", tmp_path)
+    said = f"{tmp_path}/uvloop.py hides a package that leanmcp needs from every program beside it; rename it"
+    assert done.stderr.splitlines()[-2:] == [f"AttributeError: {said}", "LM632: run `leanmcp explain LM632`"]
+    assert done.stderr.count("\n") == 5
+
+
 def test_a_file_that_is_called_leanmcp_is_named(tmp_path: Path) -> None:
     """Ours: nothing of ours runs under `python leanmcp.py`; the commands load it."""
     (tmp_path / "leanmcp.py").write_text(SERVER + TOOL)

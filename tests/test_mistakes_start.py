@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from leanmcp import MCPServer
 from tests.support.mistakes import (
     FILE,
     FOREIGN,
@@ -125,6 +127,12 @@ RAISED = [
         'mcp.run("http", path="/mcp?user=1")',
         "LM413",
         "ValueError: path='/mcp?user=1': '?' is no part of a path; write '/mcp'",
+    ),
+    (
+        'mcp.run("http", path="/{tenant}/mcp")',
+        "LM413",
+        "ValueError: path='/{tenant}/mcp': '{' is no part of a path; "
+        "that is ASCII letters, digits, -._~, and others as %C3%B6",
     ),
     (
         'mcp.run("http", host="")',
@@ -405,3 +413,9 @@ def test_a_second_run_serves_again(tmp_path: Path) -> None:
     done = run_file(tmp_path, f"{START}mcp.run()\nmcp.run()\nopen('twice', 'x').close()\n")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert (tmp_path / "twice").exists()
+
+
+def test_a_lifespan_that_shows_no_signature_is_taken() -> None:
+    """Ours: of a compiled function, it shows when it is called."""
+    compiled: Any = min
+    assert MCPServer("demo", lifespan=compiled).lifespan is compiled

@@ -295,6 +295,12 @@ MISTAKES = {
         PLAIN.format("mcp_sync_client"),
         "the fixture mcp_server gave a str; return an MCPServer",
     ),
+    "options that are none": (
+        INI,
+        "import pytest\n@pytest.fixture\ndef mcp_client_options(): return None",
+        PLAIN.format("mcp_sync_client"),
+        "the fixture mcp_client_options gave a NoneType; return a dict of options of Client",
+    ),
     "client without await": (
         INI,
         "",

@@ -9,9 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .record import Hit, Part, Rule, Server
-
-__all__ = ["RULES"]
+from .record import Hit, Part, Server, each, rule
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 # First words of names: what changes something, and what does not. Words that are nouns too, or change nothing but a
@@ -28,126 +26,107 @@ def _hints(part: Part) -> dict[str, Any]:
     return hints if isinstance(hints, dict) else {}
 
 
-def _hints_missing(server: Server) -> Iterator[Hit]:
-    for part in server.of("tool"):
-        hints = _hints(part)
-        if not any(isinstance(hints.get(name), bool) for name in ("readOnlyHint", "destructiveHint")):
-            text = "it does not say whether it changes something; hosts take it for destructive"
-            yield Hit(part.place, part.label, text, "give annotations=ToolAnnotations(read_only_hint=...)")
+@rule(
+    "LC501",
+    "hints-missing",
+    "hint",
+    "A tool does not say whether it changes something, so that hosts take it for destructive.",
+    "Give annotations=ToolAnnotations(read_only_hint=...).",
+)
+@each("tool")
+def _hints_missing(part: Part) -> Iterator[Hit]:
+    hints = _hints(part)
+    if not any(isinstance(hints.get(name), bool) for name in ("readOnlyHint", "destructiveHint")):
+        yield part.hit("it does not say whether it changes something; hosts take it for destructive")
 
 
-def _hints_contradict(server: Server) -> Iterator[Hit]:
-    for part in server.of("tool"):
-        hints = _hints(part)
-        if hints.get("readOnlyHint") is True and hints.get("destructiveHint") is True:
-            text = "readOnlyHint and destructiveHint contradict each other"
-            yield Hit(part.place, part.label, text, "drop one of them")
+@rule(
+    "LC502",
+    "hints-contradict",
+    "warning",
+    "A tool has readOnlyHint and destructiveHint, which contradict each other.",
+    "Drop one of them.",
+    r"contradict each other",
+)
+@each("tool")
+def _hints_contradict(part: Part) -> Iterator[Hit]:
+    hints = _hints(part)
+    if hints.get("readOnlyHint") is True and hints.get("destructiveHint") is True:
+        yield part.hit("readOnlyHint and destructiveHint contradict each other")
 
 
-def _hints_idle(server: Server) -> Iterator[Hit]:
-    for part in server.of("tool"):
-        hints = _hints(part)
-        idle = [] if hints.get("destructiveHint") in (None, True) else ["destructiveHint"]
-        idle += [] if hints.get("idempotentHint") is None else ["idempotentHint"]
-        if hints.get("readOnlyHint") is True and idle:
-            verb = "mean" if len(idle) > 1 else "means"
-            yield Hit(
-                part.place, part.label, f"{' and '.join(idle)} {verb} nothing on a read-only tool", "leave it out"
-            )
+@rule(
+    "LC506",
+    "hints-idle",
+    "hint",
+    "A read-only tool has a destructiveHint or an idempotentHint, which mean nothing there.",
+    "Leave it out.",
+    r"means nothing on a read-only tool",
+)
+@each("tool")
+def _hints_idle(part: Part) -> Iterator[Hit]:
+    hints = _hints(part)
+    idle = [] if hints.get("destructiveHint") in (None, True) else ["destructiveHint"]
+    idle += [] if hints.get("idempotentHint") is None else ["idempotentHint"]
+    if hints.get("readOnlyHint") is True and idle:
+        verb = "mean" if len(idle) > 1 else "means"
+        yield part.hit(f"{' and '.join(idle)} {verb} nothing on a read-only tool")
 
 
-def _hints_name(server: Server) -> Iterator[Hit]:
-    for part in server.of("tool"):
-        words = _WORDS.findall(part.name)
-        verb = words[0].lower() if words else ""
-        hints = _hints(part)
-        if _CHANGES.fullmatch(verb) and hints.get("readOnlyHint") is True:
-            text = f"its name says {verb!r}, but its readOnlyHint that it changes nothing"
-            yield Hit(part.place, part.label, text, "correct the hint, or rename the tool")
-        if _READS.fullmatch(verb) and hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True:
-            text = f"its name says {verb!r}, but its destructiveHint that it destroys something"
-            yield Hit(part.place, part.label, text, "correct the hint, or rename the tool")
+@rule(
+    "LC503",
+    "hints-name",
+    "warning",
+    "The name of a tool and its hints say different things, such as `delete_file` that is read-only.",
+    "Correct the hint, or rename the tool.",
+)
+@each("tool")
+def _hints_name(part: Part) -> Iterator[Hit]:
+    words = _WORDS.findall(part.name)
+    verb = words[0].lower() if words else ""
+    hints = _hints(part)
+    if _CHANGES.fullmatch(verb) and hints.get("readOnlyHint") is True:
+        yield part.hit(f"its name says {verb!r}, but its readOnlyHint that it changes nothing")
+    if _READS.fullmatch(verb) and hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True:
+        yield part.hit(f"its name says {verb!r}, but its destructiveHint that it destroys something")
 
 
+@rule(
+    "LC504",
+    "on-loop",
+    "hint",
+    "A `def` function has thread=False: while it runs, the server answers nobody else.",
+    "Leave thread=False to work of microseconds.",
+)
 def _on_loop(server: Server) -> Iterator[Hit]:
     for part in server.parts:
         if part.on_loop:
-            text = "thread=False: while this `def` function runs, the server answers nobody else"
-            yield Hit(part.place, part.label, text, "leave thread=False to work of microseconds")
+            yield part.hit("thread=False: while this `def` function runs, the server answers nobody else")
 
 
+@rule(
+    "LC505",
+    "stalls",
+    "warning",
+    "A coroutine function calls what blocks, such as time.sleep(), and holds up everything that the server does.",
+    "Write `def`, which runs in a thread, or await something.",
+)
 def _stalls(server: Server) -> Iterator[Hit]:
     for part in server.parts:
         for place, call in part.stalls:
-            text = f"{call}() in `async def` holds up everything that the server does"
-            yield Hit(place, part.label, text, "write `def`, which runs in a thread, or await something")
+            yield Hit(place, part.label, f"{call}() in `async def` holds up everything that the server does")
 
 
+@rule(
+    "LC507",
+    "covered",
+    "warning",
+    "A decorator stands above the one that registers: clients reach the function without it.",
+    "Put the decorator that registers on top.",
+)
 def _covered(server: Server) -> Iterator[Hit]:
     for part in server.parts:
         if part.covered:
             decorator = "resource" if part.kind == "template" else part.kind
             text = f"a decorator above @mcp.{decorator} has no effect on what clients reach"
-            yield Hit(part.place, part.label, text, f"put @mcp.{decorator} on top, above the others")
-
-
-RULES = (
-    Rule(
-        "LC501",
-        "hints-missing",
-        "hint",
-        "A tool does not say whether it changes something, so that hosts take it for destructive.",
-        "Give annotations=ToolAnnotations(read_only_hint=...).",
-        _hints_missing,
-    ),
-    Rule(
-        "LC502",
-        "hints-contradict",
-        "warning",
-        "A tool has readOnlyHint and destructiveHint, which contradict each other.",
-        "Drop one of them.",
-        _hints_contradict,
-        r"contradict each other",
-    ),
-    Rule(
-        "LC503",
-        "hints-name",
-        "warning",
-        "The name of a tool and its hints say different things, such as `delete_file` that is read-only.",
-        "Correct the hint, or rename the tool.",
-        _hints_name,
-    ),
-    Rule(
-        "LC504",
-        "on-loop",
-        "hint",
-        "A `def` function has thread=False: while it runs, the server answers nobody else.",
-        "Leave thread=False to work of microseconds.",
-        _on_loop,
-    ),
-    Rule(
-        "LC505",
-        "stalls",
-        "warning",
-        "A coroutine function calls what blocks, such as time.sleep(), and holds up everything that the server does.",
-        "Write `def`, which runs in a thread, or await something.",
-        _stalls,
-    ),
-    Rule(
-        "LC506",
-        "hints-idle",
-        "hint",
-        "A read-only tool has a destructiveHint or an idempotentHint, which mean nothing there.",
-        "Leave it out.",
-        _hints_idle,
-        r"means nothing on a read-only tool",
-    ),
-    Rule(
-        "LC507",
-        "covered",
-        "warning",
-        "A decorator stands above the one that registers: clients reach the function without it.",
-        "Put the decorator that registers on top.",
-        _covered,
-    ),
-)
+            yield part.hit(text, f"put @mcp.{decorator} on top, above the others")

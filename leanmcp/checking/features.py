@@ -11,26 +11,31 @@ from typing import Any
 
 from ..client.strangers import uri_fault
 from ..protocol.uri_template import Expression, InvalidUriTemplate, UriTemplate
-from .record import Hit, Part, Place, Rule, Server
-
-__all__ = ["RULES"]
+from .record import Hit, Part, Place, Server, each, rule
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _ICON = re.compile(r"https://[^\s/?#\\]+|data:image/[a-z0-9.+\-]+[;,]", re.IGNORECASE)
 _TIGHT = ("", "+", "#")  # operators that put nothing in front of their values
 
 
-def _uri(server: Server) -> Iterator[Hit]:
-    for part in server.of("resource", "template"):
-        if not _SCHEME.match(part.name):
-            yield Hit(part.place, part.label, "its URI has no scheme", "write one, as in data://name")
-            continue
-        # A resource may well live at data://name; a link to data: is another matter.
-        fault = uri_fault(part.name.replace("{", "").replace("}", ""))
-        if fault is not None and not part.name.lower().startswith("data:"):
-            yield Hit(part.place, part.label, f"its URI {fault}; clients may refuse it", "give it another URI")
-        if part.kind == "template" and _parsed(part) is None:
-            yield Hit(part.place, part.label, "it is no URI template", "write it as RFC 6570 has it, {name}")
+@rule(
+    "LC601",
+    "uri",
+    "error",
+    "A URI has no scheme, one that can run something, or characters that do not show; or a template is malformed.",
+    "Give it another URI.",
+)
+@each("resource", "template")
+def _uri(part: Part) -> Iterator[Hit]:
+    if not _SCHEME.match(part.name):
+        yield part.hit("its URI has no scheme", "write one, as in data://name")
+        return
+    # A resource may well live at data://name; a link to data: is another matter.
+    fault = uri_fault(part.name.replace("{", "").replace("}", ""))
+    if fault is not None and not part.name.lower().startswith("data:"):
+        yield part.hit(f"its URI {fault}; clients may refuse it")
+    if part.kind == "template" and _parsed(part) is None:
+        yield part.hit("it is no URI template", "write it as RFC 6570 has it, {name}")
 
 
 def _parsed(part: Part) -> UriTemplate | None:
@@ -40,26 +45,46 @@ def _parsed(part: Part) -> UriTemplate | None:
         return None
 
 
-def _template_unguarded(server: Server) -> Iterator[Hit]:
-    for part in server.of("template"):
-        if part.unguarded:
-            names = ", ".join(map(repr, part.unguarded))
-            text = f"values of {names} may hold `..` or be absolute paths: ResourceSecurity lets them pass"
-            yield Hit(part.place, part.label, text, "leave security= out, or check them in the function")
+@rule(
+    "LC602",
+    "template-unguarded",
+    "warning",
+    "ResourceSecurity lets the values of a template hold `..` or absolute paths.",
+    "Leave security= out, or check them in the function.",
+)
+@each("template")
+def _template_unguarded(part: Part) -> Iterator[Hit]:
+    if part.unguarded:
+        names = ", ".join(map(repr, part.unguarded))
+        yield part.hit(f"values of {names} may hold `..` or be absolute paths: ResourceSecurity lets them pass")
 
 
-def _template_adjacent(server: Server) -> Iterator[Hit]:
-    for part in server.of("template"):
-        template = _parsed(part)
-        if template is None:
-            continue
-        for before, after in zip(template.parts, template.parts[1:], strict=False):
-            if isinstance(before, Expression) and isinstance(after, Expression) and after.operator.sign in _TIGHT:
-                first, second = before.variables[-1].name, after.variables[0].name
-                text = f"nothing stands between {{{first}}} and {{{second}}}: the first takes all but one character"
-                yield Hit(part.place, part.label, text, "put a separator between them")
+@rule(
+    "LC603",
+    "template-adjacent",
+    "warning",
+    "Nothing stands between two variables of a template, so that nobody knows where one ends.",
+    "Put a separator between them.",
+)
+@each("template")
+def _template_adjacent(part: Part) -> Iterator[Hit]:
+    template = _parsed(part)
+    if template is None:
+        return
+    for before, after in zip(template.parts, template.parts[1:], strict=False):
+        if isinstance(before, Expression) and isinstance(after, Expression) and after.operator.sign in _TIGHT:
+            first, second = before.variables[-1].name, after.variables[0].name
+            text = f"nothing stands between {{{first}}} and {{{second}}}: the first takes all but one character"
+            yield part.hit(text)
 
 
+@rule(
+    "LC604",
+    "template-shadowed",
+    "warning",
+    "A template is never read, because another one stands before it and takes the same URIs.",
+    "Register it first, or give it another URI.",
+)
 def _template_shadowed(server: Server) -> Iterator[Hit]:
     greedy: list[tuple[Part, UriTemplate]] = []
     for part in server.of("template"):
@@ -69,8 +94,7 @@ def _template_shadowed(server: Server) -> Iterator[Hit]:
         samples = [_sample(template, word) for word in ("a", "10", "b/c")]
         for earlier, known in greedy:
             if earlier.name != part.name and all(known.match(uri) is not None for uri in samples):
-                text = f"it is never read: template {earlier.name!r} stands before it and takes the same URIs"
-                yield Hit(part.place, part.label, text, "register it first, or give it another URI")
+                yield part.hit(f"it is never read: template {earlier.name!r} stands before it and takes the same URIs")
                 break
         if part.takes_any_text:
             greedy.append((part, template))
@@ -83,11 +107,17 @@ def _sample(template: UriTemplate, word: str) -> str:
     )
 
 
+@rule(
+    "LC605",
+    "icon",
+    "error",
+    "An icon is neither at an https: URL nor a data: URI of an image, so that clients refuse it.",
+    "Give an https: URL, or data:image/...;base64,...",
+)
 def _icon(server: Server) -> Iterator[Hit]:
     for place, owner, source in _icons(server):
         if not _ICON.match(source):
-            text = f"clients refuse its icon {source[:60]!r}"
-            yield Hit(place, owner, text, "give an https: URL, or data:image/...;base64,...")
+            yield Hit(place, owner, f"clients refuse its icon {source[:60]!r}")
 
 
 def _icons(server: Server) -> Iterator[tuple[Place, str, str]]:
@@ -98,6 +128,13 @@ def _icons(server: Server) -> Iterator[tuple[Place, str, str]]:
             yield place, owner, str(icon.get("src", "")) if isinstance(icon, dict) else ""
 
 
+@rule(
+    "LC606",
+    "completion",
+    "error",
+    "A function completes an argument that there is not.",
+    "Take the function away, or correct the name.",
+)
 def _completion(server: Server) -> Iterator[Hit]:
     for entry in server.completed:
         if entry.known is None:
@@ -107,56 +144,4 @@ def _completion(server: Server) -> Iterator[Hit]:
             text = f"a function completes its {entry.argument!r}, but it has {has}"
         else:
             continue
-        yield Hit(entry.place, entry.owner, text, "take the function away, or correct the name")
-
-
-RULES = (
-    Rule(
-        "LC601",
-        "uri",
-        "error",
-        "A URI has no scheme, one that can run something, or characters that do not show; or a template is malformed.",
-        "Give it another URI.",
-        _uri,
-    ),
-    Rule(
-        "LC602",
-        "template-unguarded",
-        "warning",
-        "ResourceSecurity lets the values of a template hold `..` or absolute paths.",
-        "Leave security= out, or check them in the function.",
-        _template_unguarded,
-    ),
-    Rule(
-        "LC603",
-        "template-adjacent",
-        "warning",
-        "Nothing stands between two variables of a template, so that nobody knows where one ends.",
-        "Put a separator between them.",
-        _template_adjacent,
-    ),
-    Rule(
-        "LC604",
-        "template-shadowed",
-        "warning",
-        "A template is never read, because another one stands before it and takes the same URIs.",
-        "Register it first, or give it another URI.",
-        _template_shadowed,
-    ),
-    Rule(
-        "LC605",
-        "icon",
-        "error",
-        "An icon is neither at an https: URL nor a data: URI of an image, so that clients refuse it.",
-        "Give an https: URL, or data:image/...;base64,...",
-        _icon,
-    ),
-    Rule(
-        "LC606",
-        "completion",
-        "error",
-        "A function completes an argument that there is not.",
-        "Take the function away, or correct the name.",
-        _completion,
-    ),
-)
+        yield Hit(entry.place, entry.owner, text)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 __all__ = [
+    "KNOWN",
     "SEVERITIES",
     "Completed",
     "Finding",
@@ -23,6 +24,8 @@ __all__ = [
     "Rule",
     "Server",
     "Severity",
+    "each",
+    "rule",
 ]
 
 Severity = Literal["error", "warning", "hint"]
@@ -37,9 +40,6 @@ class Place(Struct, frozen=True, order=True):
 
     file: str
     line: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 class Part(Struct, kw_only=True):
@@ -81,6 +81,10 @@ class Part(Struct, kw_only=True):
         """What texts call it."""
         name = self.name if len(self.name) <= _LONGEST_LABEL else f"{self.name[:_LONGEST_LABEL]}..."
         return f"{self.kind} {name!r}"
+
+    def hit(self, text: str, fix: str | None = None) -> Hit:
+        """Return what is wrong with it, see `Hit`."""
+        return Hit(self.place, self.label, text, fix)
 
     def text(self, member: str) -> str:
         """Return a text of the entry, empty where there is none."""
@@ -146,6 +150,10 @@ class Server(Struct, kw_only=True):
     logged: list[tuple[Place, str]] = []
     tools_bytes: int = 0
 
+    def hit(self, text: str, fix: str | None = None) -> Hit:
+        """Return what is wrong with it as a whole, see `Hit`."""
+        return Hit(self.place, self.label, text, fix)
+
     def of(self, *kinds: Kind) -> Iterator[Part]:
         """Yield the parts of some kinds; without those that have no name, of which there is nothing more to say."""
         return (part for part in self.parts if part.kind in kinds and part.is_named)
@@ -157,13 +165,13 @@ class Hit(Struct, frozen=True):
     Args:
         owner: what it is about, such as "tool 'add'".
         text: what is wrong.
-        fix: what to do.
+        fix: what to do; None for what the rule says.
     """
 
     place: Place
     owner: str
     text: str
-    fix: str
+    fix: str | None = None
 
 
 class Finding(Struct, frozen=True, omit_defaults=False):
@@ -179,6 +187,9 @@ class Finding(Struct, frozen=True, omit_defaults=False):
     fix: str
 
 
+Look = Callable[[Server], Iterator[Hit]]
+
+
 class Rule(Struct, frozen=True):
     """One thing to look for.
 
@@ -187,8 +198,8 @@ class Rule(Struct, frozen=True):
         name: in words.
         about: what it says, one sentence.
         fix: what to do, one sentence.
-        look: finds it.
         replaces: regular expression of a warning of registration that says the same.
+        look: finds it.
     """
 
     id: str
@@ -196,5 +207,28 @@ class Rule(Struct, frozen=True):
     severity: Severity
     about: str
     fix: str
-    look: Callable[[Server], Iterator[Hit]]
-    replaces: str = ""
+    replaces: str
+    look: Look
+
+
+KNOWN: list[Rule] = []
+"""All rules, as their modules are imported."""
+
+
+def rule(code: str, name: str, severity: Severity, about: str, fix: str, replaces: str = "") -> Callable[[Look], Look]:
+    """Make a rule of a function that looks at a server; see `Rule`."""
+
+    def made(look: Look) -> Look:
+        KNOWN.append(Rule(code, name, severity, about, fix, replaces, look))
+        return look
+
+    return made
+
+
+def each(*kinds: Kind) -> Callable[[Callable[[Part], Iterator[Hit]]], Look]:
+    """Have a function look at each part of some kinds."""
+
+    def made(look: Callable[[Part], Iterator[Hit]]) -> Look:
+        return lambda server: (hit for part in server.of(*kinds) for hit in look(part))
+
+    return made

@@ -10,57 +10,85 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..client.strangers import hidden_characters
-from .record import Hit, Part, Rule, Server
+from .record import Hit, Part, Server, each, rule
 from .schemas import by_reference, properties_of, some_of, walk
-
-__all__ = ["RULES"]
 
 _LONGEST = 1024  # characters of a description; some model vendors refuse or cut longer ones
 _LONGEST_INSTRUCTIONS = 2048  # characters; hosts cut them
 
 
-def _tool_description(server: Server) -> Iterator[Hit]:
-    for part in server.of("tool"):
-        if not part.text("description"):
-            text = "the model is not told what it does: it has no description"
-            yield Hit(part.place, part.label, text, "write a docstring, or give description=")
+@rule(
+    "LC201",
+    "tool-description",
+    "warning",
+    "A tool has no description, from which a model learns when to call it.",
+    "Write a docstring, or give description=.",
+    r"(no|without( a)?) description",
+)
+@each("tool")
+def _tool_description(part: Part) -> Iterator[Hit]:
+    if not part.text("description"):
+        yield part.hit("the model is not told what it does: it has no description")
 
 
-def _prompt_description(server: Server) -> Iterator[Hit]:
-    for part in server.of("prompt"):
-        if not part.text("description"):
-            text = "people cannot tell what it is for: it has no description"
-            yield Hit(part.place, part.label, text, "write a docstring, or give description=")
+@rule(
+    "LC202",
+    "prompt-description",
+    "warning",
+    "A prompt has no description, from which people learn what it is for.",
+    "Write a docstring, or give description=.",
+)
+@each("prompt")
+def _prompt_description(part: Part) -> Iterator[Hit]:
+    if not part.text("description"):
+        yield part.hit("people cannot tell what it is for: it has no description")
 
 
-def _resource_description(server: Server) -> Iterator[Hit]:
-    for part in server.of("resource", "template"):
-        if not part.text("description") and not part.text("title"):
-            text = "it has neither description nor title"
-            yield Hit(part.place, part.label, text, "write a docstring, or give description=")
+@rule(
+    "LC203",
+    "resource-description",
+    "hint",
+    "A resource or a template has neither description nor title.",
+    "Write a docstring, or give description=.",
+)
+@each("resource", "template")
+def _resource_description(part: Part) -> Iterator[Hit]:
+    if not part.text("description") and not part.text("title"):
+        yield part.hit("it has neither description nor title")
 
 
-def _argument_description(server: Server) -> Iterator[Hit]:
-    for part in server.of("tool", "prompt"):
-        bare = [name for name, text in _described(part) if not text]
-        if bare:
-            text = f"{_listed('argument', bare)} no description"
-            fix = "describe it under `Args:` in the docstring, or with Field(description=...)"
-            yield Hit(part.place, part.label, text, fix)
+@rule(
+    "LC204",
+    "argument-description",
+    "warning",
+    "An argument of a tool or prompt has no description.",
+    "Describe it under `Args:` in the docstring, or with Field(description=...).",
+)
+@each("tool", "prompt")
+def _argument_description(part: Part) -> Iterator[Hit]:
+    bare = [name for name, text in _described(part) if not text]
+    if bare:
+        yield part.hit(f"{_listed('argument', bare)} no description")
 
 
-def _field_description(server: Server) -> Iterator[Hit]:
-    for part in server.of("tool"):
-        root = part.schema("inputSchema")
-        bare = []
-        for sub in walk(root):
-            inner = properties_of(sub.schema).items() if sub.schema is not root else ()
-            for name, schema in inner:
-                if not _described_by(schema, root):
-                    bare.append(f"{sub.where}.{name}")
-        if bare:
-            text = f"{_listed('field', bare)} no description"
-            yield Hit(part.place, part.label, text, "describe it with Field(description=...)")
+@rule(
+    "LC205",
+    "field-description",
+    "hint",
+    "A field inside of an argument has no description.",
+    "Describe it with Field(description=...).",
+)
+@each("tool")
+def _field_description(part: Part) -> Iterator[Hit]:
+    root = part.schema("inputSchema")
+    bare = []
+    for sub in walk(root):
+        inner = properties_of(sub.schema).items() if sub.schema is not root else ()
+        for name, schema in inner:
+            if not _described_by(schema, root):
+                bare.append(f"{sub.where}.{name}")
+    if bare:
+        yield part.hit(f"{_listed('field', bare)} no description")
 
 
 def _described(part: Part) -> Iterator[tuple[str, str]]:
@@ -92,24 +120,37 @@ def _listed(noun: str, names: list[str]) -> str:
     return f"the {noun} {shown} has" if len(names) == 1 else f"the {noun}s {shown} have"
 
 
+@rule(
+    "LC206",
+    "instructions",
+    "hint",
+    "A server with tools has no instructions, which tell models how the tools work together.",
+    "Give MCPServer(instructions=...).",
+)
 def _instructions(server: Server) -> Iterator[Hit]:
     if not server.instructions and any(server.of("tool")):
-        text = "it has no instructions, with which models learn how its tools work together"
-        yield Hit(server.place, server.label, text, "give MCPServer(instructions=...)")
+        yield server.hit("it has no instructions, with which models learn how its tools work together")
 
 
+@rule(
+    "LC207",
+    "description-length",
+    "warning",
+    "A description has over 1,024 characters, or instructions over 2,048: some hosts cut them.",
+    "Say first what it is for, and shorten the rest.",
+)
 def _description_length(server: Server) -> Iterator[Hit]:
     for part in server.parts:
         if len(part.text("description")) > _LONGEST:
             text = f"its description has {len(part.text('description')):,} characters; some hosts cut what is over "
-            yield Hit(part.place, part.label, text + f"{_LONGEST:,}", "say first what it is for, and move the rest")
+            yield part.hit(text + f"{_LONGEST:,}", "say first what it is for, and move the rest")
         for name, description in _described(part) if part.kind in ("tool", "prompt") else ():
             if len(description) > _LONGEST:
                 text = f"the description of {name!r} has {len(description):,} characters; some hosts cut what is over "
-                yield Hit(part.place, part.label, text + f"{_LONGEST:,}", "shorten it")
+                yield part.hit(text + f"{_LONGEST:,}", "shorten it")
     if len(server.instructions) > _LONGEST_INSTRUCTIONS:
         text = f"its instructions have {len(server.instructions):,} characters; some hosts cut what is over "
-        yield Hit(server.place, server.label, text + f"{_LONGEST_INSTRUCTIONS:,}", "shorten them")
+        yield server.hit(text + f"{_LONGEST_INSTRUCTIONS:,}", "shorten them")
 
 
 _EMPTY_WORDS = re.compile(
@@ -117,18 +158,23 @@ _EMPTY_WORDS = re.compile(
 )
 
 
-def _description_placeholder(server: Server) -> Iterator[Hit]:
-    for part in server.of("tool", "prompt"):
-        text = part.text("description")
-        if not text:
-            continue
-        bare = "".join(character for character in text.lower() if character.isalnum())
-        repeats = bare == "".join(character for character in part.name.lower() if character.isalnum())
-        if repeats or _EMPTY_WORDS.fullmatch(text):
-            what = "repeats the name" if repeats else "is a placeholder"
-            yield Hit(
-                part.place, part.label, f"its description {text!r} {what}", "say what it does, and when to use it"
-            )
+@rule(
+    "LC208",
+    "description-placeholder",
+    "warning",
+    "A description repeats the name, or is a placeholder such as TODO.",
+    "Say what it does, and when to use it.",
+)
+@each("tool", "prompt")
+def _description_placeholder(part: Part) -> Iterator[Hit]:
+    text = part.text("description")
+    if not text:
+        return
+    bare = "".join(character for character in text.lower() if character.isalnum())
+    repeats = bare == "".join(character for character in part.name.lower() if character.isalnum())
+    if repeats or _EMPTY_WORDS.fullmatch(text):
+        what = "repeats the name" if repeats else "is a placeholder"
+        yield part.hit(f"its description {text!r} {what}")
 
 
 # --- texts that are not what they look like ---------------------------------------------------------------------------
@@ -160,6 +206,13 @@ def _strings(value: Any) -> Iterator[tuple[str, str]]:
             todo += [(where, item) for item in reversed(inner)]
 
 
+@rule(
+    "LC209",
+    "hidden-characters",
+    "error",
+    "A text has characters that do not show, with which models are told what people do not see.",
+    "Take them out.",
+)
 def _hidden_characters(server: Server) -> Iterator[Hit]:
     seen = set()
     for place, owner, member, text in _texts(server):
@@ -180,6 +233,13 @@ _INJECTION = re.compile(
 )
 
 
+@rule(
+    "LC210",
+    "injection",
+    "warning",
+    "A text looks like one that takes a model over, such as `ignore previous instructions`.",
+    "Describe what it does, and leave what the model should do to the host.",
+)
 def _injection(server: Server) -> Iterator[Hit]:
     seen = set()
     for place, owner, member, text in _texts(server):
@@ -188,89 +248,4 @@ def _injection(server: Server) -> Iterator[Hit]:
             seen.add((owner, member))
             quoted = " ".join(match[0].split())[:60]
             said = f"`{member}` says {quoted!r}, as texts do that take a model over"
-            yield Hit(place, owner, said, "describe what it does, and leave what the model should do to the host")
-
-
-RULES = (
-    Rule(
-        "LC201",
-        "tool-description",
-        "warning",
-        "A tool has no description, from which a model learns when to call it.",
-        "Write a docstring, or give description=.",
-        _tool_description,
-        r"(no|without( a)?) description",
-    ),
-    Rule(
-        "LC202",
-        "prompt-description",
-        "warning",
-        "A prompt has no description, from which people learn what it is for.",
-        "Write a docstring, or give description=.",
-        _prompt_description,
-    ),
-    Rule(
-        "LC203",
-        "resource-description",
-        "hint",
-        "A resource or a template has neither description nor title.",
-        "Write a docstring, or give description=.",
-        _resource_description,
-    ),
-    Rule(
-        "LC204",
-        "argument-description",
-        "warning",
-        "An argument of a tool or prompt has no description.",
-        "Describe it under `Args:` in the docstring, or with Field(description=...).",
-        _argument_description,
-    ),
-    Rule(
-        "LC205",
-        "field-description",
-        "hint",
-        "A field inside of an argument has no description.",
-        "Describe it with Field(description=...).",
-        _field_description,
-    ),
-    Rule(
-        "LC206",
-        "instructions",
-        "hint",
-        "A server with tools has no instructions, which tell models how the tools work together.",
-        "Give MCPServer(instructions=...).",
-        _instructions,
-    ),
-    Rule(
-        "LC207",
-        "description-length",
-        "warning",
-        "A description has over 1,024 characters, or instructions over 2,048: some hosts cut them.",
-        "Say first what it is for, and shorten the rest.",
-        _description_length,
-    ),
-    Rule(
-        "LC208",
-        "description-placeholder",
-        "warning",
-        "A description repeats the name, or is a placeholder such as TODO.",
-        "Say what it does, and when to use it.",
-        _description_placeholder,
-    ),
-    Rule(
-        "LC209",
-        "hidden-characters",
-        "error",
-        "A text has characters that do not show, with which models are told what people do not see.",
-        "Take them out.",
-        _hidden_characters,
-    ),
-    Rule(
-        "LC210",
-        "injection",
-        "warning",
-        "A text looks like one that takes a model over, such as `ignore previous instructions`.",
-        "Describe what it does, and leave what the model should do to the host.",
-        _injection,
-    ),
-)
+            yield Hit(place, owner, said)

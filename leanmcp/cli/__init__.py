@@ -1,7 +1,8 @@
 """The `leanmcp` command: serve a file, and talk to any server from a shell.
 
 Data goes to standard output, everything else to standard error. Each command is a module with `add_options(parser)` and
-`run(options)`, which returns the exit code; modules that a command does not need are not imported.
+`run(options)`, which returns the exit code; or, where it talks to a server, `check(options)` and `work(connection)`.
+Modules that a command does not need are not imported.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from .faults import FAILED, INTERRUPTED, OK, USAGE, UsageError, coded, proposal
+from .faults import FAILED, INTERRUPTED, OK, USAGE, UsageError, coded, gone_folder, proposal
 
 if TYPE_CHECKING:
     from .options import Parser
@@ -58,6 +59,9 @@ def main(arguments: list[str] | None = None) -> int:
         _drop_output()
         return OK
     except OSError as fault:
+        if told := gone_folder(fault):
+            _complain(told)
+            return USAGE
         if words[:1] == ["run"]:  # of the server
             if _tells(fault):
                 return USAGE
@@ -116,7 +120,7 @@ def _complain(text: str) -> None:
 def _run(words: list[str]) -> int:
     name = words[0] if words else "--help"
     if name not in COMMANDS:
-        if name in ("-V", "--version"):
+        if name in ("-V", "-v", "--version"):
             print(f"leanmcp {__version__}")
             return OK
         if name == "--complete":
@@ -135,8 +139,11 @@ def _run(words: list[str]) -> int:
             raise UsageError(_unknown(words[0]))
     parser, command = command_parser(words[0])
     options = parser.parse_words(words[1:])
-    code: int = command.run(options)
-    return code
+    if hasattr(command, "run"):
+        return int(command.run(options))
+    from .connection import conduct
+
+    return conduct(options, command.check, command.work)
 
 
 def command_parser(name: str) -> tuple[Parser, Any]:

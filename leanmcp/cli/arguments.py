@@ -24,6 +24,7 @@ from .signatures import branches, kinds, prompt_signature, resolved, tool_signat
 
 _ITEMS = re.compile(r"[\w.-]+(?:,[\w.-]+)+")  # without blanks: `Berlin, Germany` is one
 _PAIRS = re.compile(r"([^, ]+)[, ] *([A-Za-z_]\w*)=(.*)")
+_PAIR = re.compile(r"(\w+)[=:](.+)")
 _LIST = re.compile(r"\[[^][]*\]")
 # With one of these, names besides those of `properties` may be fine.
 _OPEN = ("allOf", "anyOf", "oneOf", "$ref", "if", "patternProperties", "dependentSchemas", "dependencies")
@@ -73,14 +74,15 @@ def tool_arguments(options: argparse.Namespace, tool: Tool | None) -> dict[str, 
 
 def prompt_arguments(options: argparse.Namespace, prompt: Prompt | None) -> dict[str, str]:
     """Return the arguments of a prompt, which are texts; otherwise as `tool_arguments`."""
-    found = {name: _as_text(value) for name, value in _whole(options).items()}
+    given = _whole(options)
     for word in options.words[1:]:
         if word.startswith("@"):
-            found |= {name: _as_text(value) for name, value in _object(_file(word[1:], word), word).items()}
+            given |= _object(_file(word[1:], word), word)
             continue
         name, text, is_json = _split(word)
         value = _content(text, word)
-        found[name] = _as_text(_json(name, value)) if is_json else _text(value, word)
+        given[name] = _json(name, value) if is_json else _text(value, word)
+    found = {name: _as_text(value) for name, value in given.items()}
     if prompt is not None:
         known = [argument.name for argument in prompt.arguments or ()]
         for name in found:
@@ -238,7 +240,8 @@ def _object(content: bytes, where: str) -> dict[str, Any]:
             raise UsageError(f"--args is not JSON; a file is given with an @: --args @{content.decode()}") from None
         is_pair = where == "--args" and re.match(rb"[A-Za-z_]\w*:?=", content)
         words = "; name=value stands without --args" if is_pair else ""
-        raise UsageError(f"{where} is not JSON: {_fault_in(content, fault)}{words}") from None
+        what = where if where.startswith("--args") else f"argument {where!r}"
+        raise UsageError(f"{what} is not JSON: {_fault_in(content, fault)}{words}") from None
     if not isinstance(value, dict):
         raise UsageError(f'{where}: a JSON object is expected, such as {{"a": 1}}')
     return value
@@ -257,9 +260,15 @@ def doubts(options: argparse.Namespace, tool: Tool | None, failed: bool) -> Iter
     for name, text, is_json in given:
         node = _node(schema, name + "=")
         wanted = kinds(node, schema)
-        if is_json or not wanted or "string" in wanted or text.startswith("@"):
+        if is_json or text.startswith("@"):
             continue
-        if "array" in wanted and sum(name == other for other, _, _ in given) == 1 and _ITEMS.fullmatch(text):
+        if text == "null" and {"null", "string"} <= wanted:
+            yield f"{name} was sent as the text 'null'; null itself is written {name}:=null"
+        if not wanted or "string" in wanted:
+            continue
+        if not text and "array" in wanted:
+            yield f"{name} was sent with one empty text; an empty list is written {shlex.quote(f'{name}:=[]')}"
+        elif "array" in wanted and sum(name == other for other, _, _ in given) == 1 and _ITEMS.fullmatch(text):
             several = " ".join(f"{name}={item}" for item in text.split(","))
             yield f"{name} was sent with one item, {text!r}; several are written {several}"
         elif failed and (pair := _PAIRS.fullmatch(text)) and _node(schema, pair[2] + "="):
@@ -279,6 +288,9 @@ def _meant(text: str, wanted: set[str]) -> str:
         return "null"
     if "boolean" in wanted and text.lower() in _SPELLINGS:
         return _SPELLINGS[text.lower()]
+    if "object" in wanted and (pair := _PAIR.fullmatch(text)):
+        member = pair[2] if _is_json(pair[2]) else msgspec.json.encode(pair[2]).decode()
+        return f'{{"{pair[1]}":{member}}}'
     if "object" in wanted and text.startswith("{") and text.endswith("}") and not _is_json(text):
         import ast
 

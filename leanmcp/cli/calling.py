@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .faults import FAILED, OK, UsageError, proposal
+from .faults import FAILED, OK
 from .options import Parser, add_arguments, add_output, add_target
 
 if TYPE_CHECKING:
@@ -37,15 +37,15 @@ def add_options(parser: Parser) -> None:
     add_output(parser)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Call the tool."""
+def check(options: argparse.Namespace) -> None:
+    """Look at the arguments."""
     from .arguments import check_words
-    from .connection import conduct
 
-    return conduct(options, check_words, _work)
+    check_words(options)
 
 
-async def _work(connection: Connection) -> int:
+async def work(connection: Connection) -> int:
+    """Call the tool."""
     from .arguments import tool_arguments
     from .saving import Folder
     from .showing import Shower
@@ -91,13 +91,6 @@ async def _tool(connection: Connection) -> Tool | None:
     except MethodNotFound:
         if words:
             return None
-    if not words:
-        from .misplaced import tool_behind
+    from .misplaced import no_such
 
-        hint = tool_behind(connection.options.program or (), names)
-        raise UsageError(f"name a tool of {connection.server_name!r}: {', '.join(names) or '(it has none)'}{hint}")
-    from .misplaced import call_form, other_kind
-
-    hint = await other_kind(connection, "call") or call_form(words[0], names)
-    hint = hint or proposal(words[0], names) or "; it has no tools"
-    raise UsageError(f"no tool {words[0]!r} in {connection.target.name}{hint}")
+    raise await no_such(connection, "call", "tool", names)

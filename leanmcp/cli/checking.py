@@ -31,21 +31,14 @@ examples:
 --json prints {"target", "findings": [{"rule", "name", "severity", "file", "line", "on", "text", "fix"}, ...],
   "counts": {"error", "warning", "hint"}, "tools", "tokens"}; with --rules a list of the rules
 """
-_EXIT_CODES = """\
-exit codes:
-  0    nothing found, or only what does not count: hints, and warnings without --strict
-  1    findings
-  2    a mistake on the command line, in a file, or in a name
-  3    no connection, no answer in time, or no MCP server
-  4    not authorized
-  130  interrupted (Ctrl-C)
-"""
+_PASSED = "nothing found, or only what does not count: hints, and warnings without --strict"
 
 
 def add_options(parser: Parser) -> None:
     """Declare what the command takes."""
     add_target(parser, "", _EXAMPLES)
-    parser.epilog = f"{str(parser.epilog).partition('exit codes:')[0]}{_EXIT_CODES}"
+    epilog = str(parser.epilog).replace(" success\n", f" {_PASSED}\n")
+    parser.epilog = epilog.replace(" the tool or the server reported an error\n", " findings\n")
     parser.add_argument("--strict", action="store_true", help="let warnings count for the exit code, too")
     parser.add_argument("--hints", action="store_true", help="show hints, which never count for the exit code")
     parser.add_argument(
@@ -78,12 +71,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     if options.words:
-        from ..checking import RULES
-
-        rules = {name for rule in RULES for name in (rule.id, rule.name)}
         hint = "one server is checked at a time" if os.path.exists(options.words[0]) else "see `leanmcp check --help`"
-        if options.ignore and all(word in rules or word.upper() in rules for word in options.words):
-            hint = f"rules are joined by commas: --ignore {','.join([*options.ignore, *options.words])}"
+        with contextlib.suppress(UsageError):
+            if options.ignore and _ignored(options.words):
+                hint = f"rules are joined by commas: --ignore {','.join([*options.ignore, *options.words])}"
         raise UsageError(f"{options.words[0]!r} is one word too many; {hint}")
 
 

@@ -9,6 +9,8 @@ from .faults import OK, UsageError
 from .options import Parser, add_target
 
 if TYPE_CHECKING:
+    from ..client import Client
+    from ..types import CompleteResult
     from .connection import Connection
 
 _EPILOG = """\
@@ -30,14 +32,8 @@ def add_options(parser: Parser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print the values."""
-    from .connection import conduct
-
-    return conduct(options, _check, _work)
-
-
-def _check(options: argparse.Namespace) -> None:
+def check(options: argparse.Namespace) -> None:
+    """Look at the words behind the server."""
     if len(options.words) < 2:
         raise UsageError("give a prompt or a resource template, and the argument to complete as name=start")
     for word in options.words[1:]:
@@ -45,16 +41,26 @@ def _check(options: argparse.Namespace) -> None:
             raise UsageError(f"argument {word!r}: write name=start")
 
 
-async def _work(connection: Connection) -> int:
-    import msgspec
-
+async def completed(client: Client, reference: str, first: str, *others: str) -> CompleteResult:
+    """Ask what completes an argument, `first`, of a prompt or a resource template; `others` are settled."""
     from ..types import PromptReference, ResourceTemplateReference
 
-    reference, first, *others = connection.options.words
     name, _, value = first.partition("=")
     about = ResourceTemplateReference(uri=reference) if "://" in reference else PromptReference(name=reference)
     settled = {key: text for key, _, text in (word.partition("=") for word in others)}
-    result = await connection.client.complete(about, {"name": name, "value": value}, settled or None)
+    return await client.complete(about, {"name": name, "value": value}, settled or None)
+
+
+async def work(connection: Connection) -> int:
+    """Print the values."""
+    import msgspec
+
+    from ..errors import MethodNotFound
+
+    try:
+        result = await completed(connection.client, *connection.options.words)
+    except MethodNotFound:
+        raise UsageError(f"{connection.target.name} completes no arguments") from None
     screen = connection.screen
     if screen.json:
         screen.print_json(msgspec.to_builtins(result.completion))

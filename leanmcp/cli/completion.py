@@ -40,7 +40,7 @@ def add_options(parser: Parser) -> None:
     """Declare what the command takes."""
     parser.epilog = _EPILOG
     parser.add_argument("shell", choices=SHELLS, metavar="{bash,zsh,fish}", help="whose script to print")
-    parser.add_argument("--json", action="store_true", help="print JSON, of the shape below")
+    parser.add_json()
 
 
 def run(options: argparse.Namespace) -> int:

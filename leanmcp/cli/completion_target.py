@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .completion_words import Place, Word, is_debugging, seconds
@@ -69,17 +69,15 @@ def tool_words(place: Place) -> list[Word]:
 
 def prompt_words(place: Place) -> list[Word]:
     """Return `name=` for each argument of a prompt or template, or what the server completes its value to."""
-    from ..types import PromptReference, ResourceTemplateReference
+    from .completing import completed
 
     reference = place.words[1]
     is_template = "://" in reference
-    name, equals, value = place.current.partition("=")
+    name, equals, _ = place.current.partition("=")
 
     async def asked(client: Client) -> list[Word]:
         if equals:
-            about = ResourceTemplateReference(uri=reference) if is_template else PromptReference(name=reference)
-            settled = dict(word.partition("=")[::2] for word in place.words[2:])
-            result = await client.complete(about, {"name": name, "value": value}, settled or None)
+            result = await completed(client, reference, place.current, *place.words[2:])
             return [Word(f"{name}={text}") for text in result.completion.values]
         if is_template:
             listed = [part for group in _VARIABLES.findall(reference) for part in group.split(",")]
@@ -127,14 +125,10 @@ def _converse(place: Place, ask: Callable[[Client], Awaitable[T]]) -> T | None:
 
 async def _list(client: Client, kind: str) -> list[Any]:
     """Return what there is of a kind, up to a bound: a server may have more than anybody looks through."""
-    lists: dict[str, Callable[[], AsyncIterator[Any]]] = {
-        "tools": client.tools,
-        "resources": client.resources,
-        "templates": client.resource_templates,
-        "prompts": client.prompts,
-    }
+    from .listing import every
+
     found: list[Any] = []
-    async for entry in lists[kind]():
+    async for entry in every(client, kind):
         found.append(entry)
         if len(found) == _MOST:
             break

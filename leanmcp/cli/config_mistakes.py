@@ -51,6 +51,8 @@ def no_json(content: bytes, fault: Exception) -> str:
             return f"{place}: a comma stands behind the last entry; take it out"
         if rest.startswith("'"):
             return f"{place}: texts stand between double quotation marks"
+        if found.msg == "Invalid \\escape":
+            return f"{place}: a backslash is written twice, as in C:\\\\Python"
         return f"{place}: {found.msg}"
     except (UnicodeDecodeError, RecursionError):
         pass  # in the words of the other decoder, as for what this one takes, such as NaN

@@ -18,7 +18,6 @@ from .target import Target, find_target
 from .wording import explain
 
 if TYPE_CHECKING:
-    from .keyboard import Keyboard
     from .questions import Questions
 
 _LEVEL = "info"  # of the server's log messages that are shown
@@ -59,7 +58,7 @@ Local = Callable[[Target, Screen], int]
 
 def conduct(
     options: argparse.Namespace,
-    check: Callable[[argparse.Namespace], None] | None,
+    check: Callable[[argparse.Namespace], None],
     work: Work,
     local: Local | None = None,
 ) -> int:
@@ -88,44 +87,32 @@ def conduct(
         from .keyboard import open_keyboard
 
         keyboard = stack.enter_context(open_keyboard(screen))
-        return _converse(options, check, work, local, screen, keyboard)
+        target: Target | None = None
+        questions: Questions | None = None
+        try:
+            if keyboard is not None:
+                from .questions import Questions as Asker  # where somebody can answer
 
-
-def _converse(
-    options: argparse.Namespace,
-    check: Callable[[argparse.Namespace], None] | None,
-    work: Work,
-    local: Local | None,
-    screen: Screen,
-    keyboard: Keyboard | None,
-) -> int:
-    target: Target | None = None
-    questions: Questions | None = None
-    try:
-        if keyboard is not None:
-            from .questions import Questions as Asker  # where somebody can answer
-
-            questions = Asker(screen, keyboard)
-        target = find_target(options, screen, None if questions is None else questions.login)
-        if check is not None:
+                questions = Asker(screen, keyboard)
+            target = find_target(options, screen, None if questions is None else questions.login)
             check(options)
-        if local is not None and target.local:
-            return local(target, screen)
-        client = Client(target.server, **_client_options(options, target, screen, questions))
-        connection = Connection(client, target, screen, options)
-        if target.local:
-            from .local import Conversation
+            if local is not None and target.local:
+                return local(target, screen)
+            client = Client(target.server, **_client_options(options, target, screen, questions))
+            connection = Connection(client, target, screen, options)
+            if target.local:
+                from .local import Conversation
 
-            conversation = Conversation(connection)
-            return conversation.run(_run(connection, work, questions, conversation.opened(client)))
-        with asyncio.Runner() as runner:
-            return runner.run(_run(connection, work, questions, client))
-    except (UsageError, KeyboardInterrupt, BrokenPipeError):
-        raise
-    except BaseException as error:
-        code, text = explain(error, target, keyboard is not None)
-        screen.complain(f"leanmcp: {coded(text)}")
-        return code
+                conversation = Conversation(connection)
+                return conversation.run(_run(connection, work, questions, conversation.opened(client)))
+            with asyncio.Runner() as runner:
+                return runner.run(_run(connection, work, questions, client))
+        except (UsageError, KeyboardInterrupt, BrokenPipeError):
+            raise
+        except BaseException as error:
+            code, text = explain(error, target, keyboard is not None)
+            screen.complain(f"leanmcp: {coded(text)}")
+            return code
 
 
 def _client_options(

@@ -28,19 +28,14 @@ def add_options(parser: Parser) -> None:
     add_target(parser, "", _EPILOG, "the server")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print what the server says of itself."""
-    from .connection import conduct
-
-    return conduct(options, _check, _work)
-
-
-def _check(options: argparse.Namespace) -> None:
+def check(options: argparse.Namespace) -> None:
+    """Look at the words behind the server."""
     if options.words:
         raise UsageError(f"{options.words[0]!r} is one word too many; discover takes a server only")
 
 
-async def _work(connection: Connection) -> int:
+async def work(connection: Connection) -> int:
+    """Print what the server says of itself."""
     import msgspec
 
     from .terminal import clean, line, strong

@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..mistyped import closest
 from .faults import OK, UsageError
@@ -23,12 +23,18 @@ if TYPE_CHECKING:
 
 _CODE = re.compile(r"\bLM\d{3}\b", re.IGNORECASE)
 _RULE = re.compile(r"\bLC\d{3}\b", re.IGNORECASE)
+_ERROR = re.compile(r"-?(32\d{3})")
+_OTHER_ERRORS = {
+    -32000: "A client has found it by itself, such as a refused connection, or an answer that is none.",
+    -32002: "A resource does not exist, in protocol versions before 2026-07-28; now it is -32602.",
+}
 _LIKE_A_CODE = re.compile(r"(?:[A-Z]{1,3}[-_ ]?)?(\d+)", re.IGNORECASE)
 _MAX_COLUMNS = 100
 _EXAMPLES = """\
 examples:
   leanmcp explain                                   all codes
   leanmcp explain LM203
+  leanmcp explain -32602                            a code of JSON-RPC
   leanmcp explain "tool 'add': parameter 'a' has no type; annotate it, as in a: str"
 
 --json prints {"code", "title", "why", "wrong", "right"}; without a code {"codes": [{"code", "title"}]}
@@ -43,7 +49,7 @@ def add_options(parser: Parser) -> None:
     """Declare what the command takes."""
     parser.epilog = _EXAMPLES
     parser.add_argument("words", nargs="*", metavar="CODE|MESSAGE", help="LM203, or the text of a message")
-    parser.add_argument("--json", action="store_true", help="print JSON, of the shape below")
+    parser.add_json()
 
 
 def run(options: argparse.Namespace) -> int:
@@ -53,11 +59,13 @@ def run(options: argparse.Namespace) -> int:
     if not options.words:
         _print_list(PAGES, options.json)
         return OK
-    if len(options.words) > 1 and all(_CODE.fullmatch(word) for word in options.words) and not options.json:
+    if len(options.words) > 1 and all(_CODE.fullmatch(word) for word in options.words):
+        if options.json:
+            raise UsageError("--json shows one page at a time; give one code")
         print("\n\n".join(_shown(_find(word, PAGES)) for word in options.words))
         return OK
     text = " ".join(options.words)
-    page = _rule(text) or _find(text, PAGES)
+    page = _rule(text) or _error(text) or _find(text, PAGES)
     if options.json:
         members = {name: getattr(page, name) for name in ("code", "title", "why", "wrong", "right")}
         print(json.dumps(members, indent=2))
@@ -84,6 +92,23 @@ def _rule(text: str) -> Page | None:
     why = f"A rule of `leanmcp check` ({rule.severity}). {rule.about} {rule.fix}"
     ignored = f"$ leanmcp check server.py --ignore {rule.id}\n"
     return Found(rule.id, rule.name, "", why, "", ignored)
+
+
+def _error(text: str) -> Page | None:
+    """Return a page about a code of JSON-RPC; None where a text is none that MCP has a meaning for."""
+    match = _ERROR.fullmatch(text.strip())
+    if match is None:
+        return None
+    from .. import errors
+    from ..explanations import Page as Found
+
+    code = -int(match[1])
+    known: list[Any] = [getattr(errors, name) for name in errors.__all__]
+    why = _OTHER_ERRORS.get(code, "")
+    if kind := next((kind for kind in known if vars(kind).get("error_code") == code), None):
+        status = f", and the status {kind.http_status} over HTTP" if kind.http_status != 200 else ""
+        why = f"{str(kind.__doc__).partition(chr(10))[0]} In a program it is {kind.__name__} of leanmcp.errors{status}."
+    return Found(str(code), "an error of JSON-RPC", "", why, "", "") if why else None
 
 
 def _find(text: str, pages: dict[str, Page]) -> Page:
@@ -124,7 +149,8 @@ def _shown(page: Page) -> str:
     """Return a page for people."""
     columns = min(columns_of(1), _MAX_COLUMNS)
     parts = [strong(f"{page.code}: {page.title}", sys.stdout), "", textwrap.fill(page.why, columns)]
-    headings = (("wrong", page.wrong), ("right", page.right)) if page.wrong else (("without it", page.right),)
-    for heading, code in headings:
+    for heading, code in (("wrong", page.wrong), ("right" if page.wrong else "without it", page.right)):
+        if not code:
+            continue
         parts += ["", faint(f"{heading}:", sys.stdout), textwrap.indent(code.rstrip("\n"), "    ")]
     return "\n".join(parts)

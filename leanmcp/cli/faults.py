@@ -35,8 +35,30 @@ class UsageError(Exception):
     """A mistake on the command line or in the user's file; the text says what to do."""
 
 
+def gone_folder(error: BaseException) -> str:
+    """Return what to say of an error that comes of a working folder which has been deleted; empty for others."""
+    if not isinstance(error, FileNotFoundError):
+        return ""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return "the working folder has been deleted; change to another one"
+    return ""
+
+
+def of_ours(error: BaseException) -> str:
+    """Return what to say of an exception that nobody raised on purpose, and that no code of the author's has raised."""
+    from ..frames import frames_of  # of mistakes only
+
+    last = frames_of(error)[-1:]
+    place = f" ({last[0].tb_frame.f_code.co_filename}:{last[0].tb_lineno})" if last else ""
+    return f"a mistake inside of leanmcp, please report it: {type(error).__name__}: {error}".rstrip(": ") + place
+
+
 def no_file(path: str) -> UsageError:
     """Return the error of a Python file that is not there, with what there is in its folder."""
+    if os.path.islink(path) and not os.path.exists(path):
+        return UsageError(f"no file {path!r}; it is a link to {os.readlink(path)!r}, where there is none")
     folder = os.path.dirname(path) or "."
     names = [name for name in os.listdir(folder) if name.endswith(".py")] if os.path.isdir(folder) else []
     return UsageError(f"no file {path!r}{proposal(os.path.basename(path), names)}")

@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from .installing_hosts import HOSTS, Host, entry_of_program, entry_of_url, user_
 from .options import Parser, headers, variables
 
 if TYPE_CHECKING:
+    from .installing_file import JSONFile
     from .screen import Screen
 
 _EXAMPLES = """\
@@ -51,13 +52,10 @@ def add_options(parser: Parser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("words", nargs="*", metavar="HOST TARGET", help="where, and which server: a file or a URL")
     parser.add_argument("--name", help="of the entry (default: the server's own)")
-    parser.add_argument(
-        "--env", action="append", default=[], metavar="NAME[=VALUE]", help="variable of the server's process"
-    )
-    parser.add_argument("--header", action="append", default=[], metavar="'NAME: VALUE'", help="HTTP header to send")
+    parser.add_surroundings()
     parser.add_argument("--project", action="store_true", help="write the file of this folder, not the user's")
     parser.add_argument("--config", metavar="FILE", help="write this file instead")
-    parser.add_argument("--json", action="store_true", help="print JSON, of the shape below")
+    parser.add_json()
     parser.add_argument("--dry-run", action="store_true", help="show what would change, and write nothing")
     parser.add_argument("--force", action="store_true", help="replace another entry of this name")
     parser.add_argument("--remove", action="store_true", help="take the entry TARGET away")
@@ -146,7 +144,7 @@ def _described(options: argparse.Namespace, host: Host | None) -> tuple[str, dic
         return _http(options, host, target)
     if options.header:
         raise UsageError(f"--header is an option of HTTP; {target} is started on stdio")
-    label, place = _python(target)
+    label, place = _python(target, options.prog)
     if not sys.executable:
         raise UsageError("this Python does not know where it is; install with `-- /path/to/python -m leanmcp run FILE`")
     command = [sys.executable, "-m", "leanmcp", "run", place, "--transport", "stdio"]
@@ -167,14 +165,14 @@ def _http(options: argparse.Namespace, host: Host | None, url: str) -> tuple[str
     return _checked(options, parsed.host.removeprefix("www.")), entry_of_url(host, url, headers(options.header, None))
 
 
-def _python(target: str) -> tuple[str, str]:
+def _python(target: str, prog: str) -> tuple[str, str]:
     """Return the name of the server in a file, and where a host finds it from any folder."""
     from importlib.machinery import PathFinder
 
     from .loading import load
 
     path, colon, name = (target, "", "") if os.path.isfile(target) else target.rpartition(":")
-    server = load(target)  # a host shows mistakes badly: they are told here
+    server = load(target, prog)  # a host shows mistakes badly: they are told here
     if os.path.isfile(path):
         return server.name, os.path.abspath(path) + colon + name
     module = path or target
@@ -215,51 +213,66 @@ def _print_json(options: argparse.Namespace, screen: Screen) -> int:
 def _install(
     options: argparse.Namespace, screen: Screen, host: Host, path: str, label: str, entry: dict[str, object]
 ) -> int:
-    from .installing_file import JSONFile
-
-    for _ in range(_TRIES):
-        before = _read(path)
-        file = JSONFile(path, before or b"")
+    def edit(file: JSONFile) -> tuple[str, str, Any, Any]:
         old = file.entries(host.servers).get(label)
         if old == entry:
-            return _done(screen, path, label, "none", f"{label!r} is in {path} already; nothing to do")
-        change, where = ("added", "to") if old is None else ("replaced", "in")
-        if options.dry_run:
-            if old is not None and not options.force:
-                screen.note(f"leanmcp: another {label!r} is there; to replace it, --force is needed")
-            return _show(screen, host, path, label, change, old, entry)
+            return label, "none", old, entry
         if old is not None and not options.force:
-            raise UsageError(
-                f"{path} has another {label!r} already; replace it with --force, or give this one a --name"
-            )
+            if not options.dry_run:
+                raise UsageError(
+                    f"{path} has another {label!r} already; replace it with --force, or give this one a --name"
+                )
+            screen.note(f"leanmcp: another {label!r} is there; to replace it, --force is needed")
         file.put(host.servers, label, entry)
-        if _write(path, before, file.content()):
-            text = f"{label!r} {change} {where} {path}; {host.title} knows it when it starts again"
-            _doubt(screen, entry)
-            return _done(screen, path, label, change, text)
-    raise UsageError(f"{path}: another program writes it all the time; close {host.title} and try again")
+        return label, "added" if old is None else "replaced", old, entry
+
+    return _changed(options, screen, host, path, edit)
 
 
 def _remove(options: argparse.Namespace, screen: Screen, host: Host, path: str) -> int:
-    from .installing_file import JSONFile
-
     if options.name is None and not options.words:
         raise UsageError("name the entry to remove")
-    for _ in range(_TRIES):
-        before = _read(path)
-        file = JSONFile(path, before or b"")
+
+    def edit(file: JSONFile) -> tuple[str, str, Any, Any]:
         entries = file.entries(host.servers)
         label = options.name or options.words[0]
         if label not in entries and options.name is None and os.path.isfile(label.rpartition(":")[0] or label):
-            label = _checked(options, _python(label)[0])
+            label = _checked(options, _python(label, options.prog)[0])
         if label not in entries:
             raise UsageError(f"{path} has no {label!r}{proposal(label, list(entries))}")
-        if options.dry_run:
-            return _show(screen, host, path, label, "removed", entries[label], None)
+        old = entries[label]
         file.remove(host.servers, label)
+        return label, "removed", old, None
+
+    return _changed(options, screen, host, path, edit)
+
+
+_WHERE = {"added": "to", "replaced": "in", "removed": "from"}
+
+
+def _changed(
+    options: argparse.Namespace,
+    screen: Screen,
+    host: Host,
+    path: str,
+    edit: Callable[[JSONFile], tuple[str, str, Any, Any]],
+) -> int:
+    """Edit a file; `edit` returns the name of an entry, what happens to it, and the entry before and after."""
+    from .installing_file import JSONFile
+
+    for _ in range(_TRIES):
+        before = _read(path)
+        file = JSONFile(path, before or b"")
+        label, change, old, new = edit(file)
+        if change == "none":
+            return _done(screen, path, label, change, f"{label!r} is in {path} already; nothing to do")
+        if options.dry_run:
+            return _show(screen, host, path, label, change, old, new)
         if _write(path, before, file.content()):
-            text = f"{label!r} removed from {path}; {host.title} knows it when it starts again"
-            return _done(screen, path, label, "removed", text)
+            if new is not None:
+                _doubt(screen, new)
+            text = f"{label!r} {change} {_WHERE[change]} {path}; {host.title} knows it when it starts again"
+            return _done(screen, path, label, change, text)
     raise UsageError(f"{path}: another program writes it all the time; close {host.title} and try again")
 
 

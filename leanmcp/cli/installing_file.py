@@ -51,19 +51,15 @@ class JSONFile:
         try:
             self._value = json.loads(self.text)
         except json.JSONDecodeError as fault:
-            raise UsageError(self._refusal(fault)) from None
+            from .config_mistakes import no_json  # of mistakes only
+
+            why = no_json(self.text.encode(), fault)
+            by_hand = "it is left as it is; `leanmcp install json` prints the entry"
+            raise UsageError(f"{path} is no JSON: {why}; {by_hand}") from None
         except RecursionError:
             raise UsageError(f"{path}: too deep; it is left as it is") from None
         if not isinstance(self._value, dict):
             raise UsageError(f"{path}:1: a JSON object is expected; it is left as it is")
-
-    def _refusal(self, fault: json.JSONDecodeError) -> str:
-        place = f"{self._path}:{fault.lineno}:{fault.colno}"
-        if "/" in self.text[fault.pos : fault.pos + 1]:
-            return (
-                f"{place}: a file with comments is left as it is; add the entry by hand, `leanmcp install json` has it"
-            )
-        return f"{place}: no JSON ({fault.msg}); the file is left as it is"
 
     def content(self) -> bytes:
         """Return the bytes of the file."""

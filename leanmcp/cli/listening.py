@@ -33,20 +33,15 @@ def add_options(parser: Parser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print events."""
-    from .connection import conduct
-
-    return conduct(options, _check, _work)
-
-
-def _check(options: argparse.Namespace) -> None:
+def check(options: argparse.Namespace) -> None:
+    """Look at the words behind the server."""
     for word in options.words:
         if word not in _LISTS and ":" not in word:
             raise UsageError(f"{word!r} is neither a list nor a URI{proposal(word, _LISTS)}")
 
 
-async def _work(connection: Connection) -> int:
+async def work(connection: Connection) -> int:
+    """Print events."""
     from ..client import ResourceUpdated
 
     words = connection.options.words

@@ -10,13 +10,14 @@ from .faults import OK, UsageError, proposal
 from .options import Parser, add_target
 
 if TYPE_CHECKING:
+    from ..client import Client
     from .connection import Connection
 
 KINDS = ("tools", "resources", "templates", "prompts")
 _GAP = 2  # columns
 _LONG = 44  # columns of the first one; what is longer has its description on the next line
 _LEAST = 20  # columns for a description
-_MEMBERS = {"templates": "resourceTemplates"}
+_MEMBERS, _METHODS = {"templates": "resourceTemplates"}, {"templates": "resource_templates"}
 
 
 _EPILOG = """\
@@ -36,20 +37,15 @@ def add_options(parser: Parser) -> None:
     add_target(parser, kinds, _EPILOG, "the server, and which lists (default: all)")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print the lists."""
-    from .connection import conduct
-
-    return conduct(options, _check, _work)
-
-
-def _check(options: argparse.Namespace) -> None:
+def check(options: argparse.Namespace) -> None:
+    """Look at the words behind the server."""
     for word in options.words:
         if word not in KINDS:
             raise UsageError(f"unknown list {word!r}{proposal(word, KINDS)}")
 
 
-async def _work(connection: Connection) -> int:
+async def work(connection: Connection) -> int:
+    """Print the lists."""
     import msgspec
 
     wanted = connection.options.words or list(KINDS)
@@ -70,33 +66,37 @@ async def _work(connection: Connection) -> int:
         if entries:
             _print(connection, kind, entries)
     if not any(found.values()):
-        local = "; register some at the top level of its file" if connection.target.local else ""
-        connection.screen.note(f"{connection.server_name} has no {', '.join(found)}{local}")
+        hint = ""
+        if connection.target.local:
+            from ..twice import other_with_tools  # of servers that have nothing
+
+            hint = f"; {other_with_tools(connection.target.server) or 'register some at the top level of its file'}"
+        connection.screen.note(f"{connection.server_name} has no {', '.join(found)}{hint}")
     return OK
+
+
+def every(client: Client, kind: str) -> AsyncIterator[Any]:
+    """Return what a server has of one kind, page by page."""
+    listed: AsyncIterator[Any] = getattr(client, _METHODS.get(kind, kind))()
+    return listed
 
 
 async def entries_of(connection: Connection, kind: str) -> list[Any]:
     """Return everything of one kind; nothing where the server has none."""
     from ..errors import MethodNotFound
 
-    client = connection.client
     if not await connection.has("resources" if kind == "templates" else kind):
         return []
-    lists: dict[str, Callable[[], AsyncIterator[Any]]] = {
-        "tools": client.tools,
-        "resources": client.resources,
-        "templates": client.resource_templates,
-        "prompts": client.prompts,
-    }
     try:
-        return [entry async for entry in lists[kind]()]
+        return [entry async for entry in every(connection.client, kind)]
     except MethodNotFound:  # a server of earlier versions may have resources without templates
         return []
 
 
 def _print(connection: Connection, kind: str, entries: list[Any]) -> None:
+    from ..logs import clipped
     from .signatures import prompt_signature, tool_signature
-    from .terminal import clipped, faint, line, strong, width
+    from .terminal import faint, line, strong, width
 
     screen = connection.screen
     named: dict[str, Callable[[Any], str]] = {

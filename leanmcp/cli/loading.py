@@ -13,17 +13,35 @@ from typing import TYPE_CHECKING, Any
 from .faults import UsageError, no_file, proposal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ..server.app import MCPServer
 
 
-def load(target: str) -> MCPServer:
+class _NotFound(UsageError):
+    """There is no such file or module."""
+
+
+def load(target: str, prog: str = "", others: Sequence[str] = (), known: Sequence[str] = ()) -> MCPServer:
     """Return the server that `FILE`, `FILE:OBJECT` or `MODULE:OBJECT` names.
+
+    Args:
+        target: the name.
+        prog, others, known: of the command line that has it, see `misplaced.meant_target`.
 
     Raises:
         UsageError: no such file or object, or the file does not run.
     """
+    try:
+        return _load(target)
+    except _NotFound as fault:
+        from .misplaced import meant_target  # of mistakes only
+
+        told = meant_target(prog, [target, *others], known) if prog else ""
+        raise UsageError(told or str(fault)) from None
+
+
+def _load(target: str) -> MCPServer:
     path, name = _split_target(target)
     module = _import(path)
     from ..server.app import MCPServer
@@ -55,9 +73,6 @@ def _split_target(target: str) -> tuple[str, str | None]:
     path, colon, name = target.rpartition(":")
     if name.endswith(")") and name.partition("(")[0].isidentifier() and os.path.exists(path):
         raise UsageError(f"{name!r} is a call, not an MCPServer; write `mcp = {name}` in {path}, and name {path}:mcp")
-    first = name.partition(".")[0]
-    if colon and first.isidentifier() and first != name and os.path.isfile(path):
-        raise UsageError(f"no file {target!r}; {first!r} in {path} is named {path}:{first}")
     if not colon or not name.isidentifier():
         return target, None
     return path, name
@@ -74,15 +89,15 @@ def _import(path: str) -> Any:
     if not os.path.isfile(path):
         if path.replace(".", "").isidentifier() and not path.lower().endswith((".py", ".pyc")):
             return _import_module(path)
-        raise no_file(path)
+        raise _NotFound(str(no_file(path)))
     full = os.path.abspath(path)
-    sys.path.insert(0, os.path.dirname(full))
+    sys.path.insert(0, os.path.dirname(os.path.realpath(full)))  # as Python does, of a link
     name = os.path.splitext(os.path.basename(full))[0]
     if name in sys.modules or name in sys.stdlib_module_names or not name.isidentifier():
         name = "leanmcp_server_file"
     spec = importlib.util.spec_from_file_location(name, full)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path!r} is no Python file")
+        raise _NotFound(f"{path!r} is no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     with _no_serving(full), _as_program(full):
@@ -142,7 +157,7 @@ def _import_module(name: str, folder: str = "") -> Any:
             module = importlib.import_module(name)
         except BaseException as error:
             if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
-                raise UsageError(f"no file and no module {name!r} ({error})") from None
+                raise _NotFound(f"no file and no module {name!r} ({error})") from None
             from .loading_faults import explain
 
             explain(error, name)

@@ -17,16 +17,31 @@ from types import CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
 from .. import __all__ as exported
-from ..elsewhere import ROOTS, no_module
-from ..frames import owner_of
+from ..elsewhere import ROOTS
+from ..frames import frames_of, owner_of
 from ..hidden import hiding_file
+from ..logs import clipped
+from ..mistakes import shorten
 from ..mistyped import closest, did_you_mean
 from .faults import UsageError
 
 _MOST_FRAMES = 5
+_MAX_SHOWN = 60  # characters of a line
 _ALIKE = 0.75  # of a package and a neighbour of the file; below, they have no more than some letters in common
 _NO_LOOP = "no running event loop"
 _RELATIVE = re.compile(r"\s*from (\.+)([\w.]*) import (.+)")
+_PACKAGES = {
+    "PIL": "pillow",
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python",
+    "dateutil": "python-dateutil",
+    "dotenv": "python-dotenv",
+    "jwt": "PyJWT",
+    "psycopg2": "psycopg2-binary",
+    "sklearn": "scikit-learn",
+    "yaml": "PyYAML",
+}
+"""Modules that lie in a package of another name; that of their own may be a stranger's."""
 _TYPING = frozenset(("Annotated", "Any", "Callable", "Literal", "Optional", "TypedDict", "Union"))
 
 
@@ -38,12 +53,17 @@ def explain(error: BaseException, path: str) -> NoReturn:
         path: what was imported, a file or a module.
 
     Raises:
-        UsageError: always, unless `error` is one, or an interrupt.
+        UsageError: always, unless `error` is one, an interrupt, or a mistake of ours.
     """
     if isinstance(error, SyntaxError):
-        place = path if error.filename is None else f"{error.filename}:{error.lineno}"  # of a NUL, Python tells none
-        raise UsageError(f"{place}: {type(error).__name__}: {error.msg}") from None
+        place = f"{error.filename}:{error.lineno}" if error.lineno else path  # of a NUL, Python tells none
+        shown = f": {clipped(error.text.strip(), _MAX_SHOWN)}" if error.msg == "invalid syntax" and error.text else ""
+        raise UsageError(f"{place}: {type(error).__name__}: {error.msg}{shown}") from None
     if isinstance(error, KeyboardInterrupt | UsageError):
+        raise error
+    shorten(error)
+    inner = frames_of(error)[-1:]
+    if inner and owner_of(inner[0].tb_frame.f_code.co_filename) == "ours":
         raise error
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if owner_of(frame.filename) == "author"]
     last = frames[-1] if frames else None
@@ -58,13 +78,13 @@ def explain(error: BaseException, path: str) -> NoReturn:
         raise UsageError(f"{place}: {type(error).__name__}: {text}; {hidden}") from None
     if isinstance(error, ModuleNotFoundError) and error.name:
         file = path if last is None else last.filename
+        if error.name.startswith("leanmcp."):  # it has said itself what to import
+            raise UsageError(f"{place}: {text}") from None
         said = f"No module named {error.name!r}"
         text = said if text.startswith(said) else text  # some packages tell their history there
-        if error.name.startswith("leanmcp."):
-            raise UsageError(f"{place}: {text}{no_module(error.name)}") from None
         raise UsageError(f"{place}: {text}{_where_is(error.name, file)}") from None
     hint = "" if "; " in text else _hint(error, text, path if last is None else last.filename)
-    _close_coroutines(error.__traceback__)
+    _close_coroutines(error)
     trace = "".join(traceback.format_list(frames[-_MOST_FRAMES:])) if len(frames) > 1 else ""
     said = f"{place}: {type(error).__name__}: {text}{hint}"
     raise UsageError(said + (f"\n{trace}".rstrip() if trace else "")) from None
@@ -78,7 +98,7 @@ def _hint(error: BaseException, text: str, file: str) -> str:
         return "; none runs while a file is loaded: start it in lifespan="
     if hint := _of_surroundings(error):
         return hint
-    frame = _last_frame(error.__traceback__)
+    frame = _last_frame(error)
     if frame is None or frame.tb_next is not None:  # it happened further in
         return ""
     if isinstance(error, NameError) and error.name:
@@ -166,6 +186,7 @@ def _by_module(error: ImportError, file: str) -> str:
         folder = above
         names.insert(0, name)
     if len(names) > 1:
+        names = names[:-1] if names[-1] == "__init__" else names
         return f"it is a part of a package: in {folder}, name it {'.'.join(names)} instead of by its file"
     said = _RELATIVE.match(_line_of(error))
     instead = "import without the dot"
@@ -177,8 +198,8 @@ def _by_module(error: ImportError, file: str) -> str:
 def _where_is(name: str, file: str) -> str:
     """Return where a module is that was not found: another folder, a neighbour of nearly that name, or for pip."""
     package = name.partition(".")[0]
-    if package == "mcp":
-        return f"; that is of the official SDK: `leanmcp migrate {file}` changes it into ours"
+    if package in ROOTS:
+        return f"; that is of the official SDK: `leanmcp migrate {file}` changes it, or says what to write"
     if package == "fastmcp":
         return f"; leanmcp does without it: `leanmcp migrate {file}` says what to import of leanmcp instead"
     if package in sys.modules and name != package:
@@ -200,6 +221,7 @@ def _where_is(name: str, file: str) -> str:
     near = closest(package, neighbours, cutoff=_ALIKE)
     if near is not None and near != os.path.splitext(os.path.basename(file))[0]:
         return f"; did you mean {near!r}? {near}.py is beside {os.path.basename(file)}"
+    package = _PACKAGES.get(package, package)
     return f"; correct the name, or install it where leanmcp is, as in `{sys.executable} -m pip install {package}`"
 
 
@@ -283,18 +305,14 @@ def _def_line(code: CodeType) -> int:
 # --- the place --------------------------------------------------------------------------------------------------------
 
 
-def _last_frame(trace: TracebackType | None) -> TracebackType | None:
+def _last_frame(error: BaseException) -> TracebackType | None:
     """Return the author's innermost frame."""
-    last = None
-    while trace is not None:
-        if owner_of(trace.tb_frame.f_code.co_filename) == "author":
-            last = trace
-        trace = trace.tb_next
-    return last
+    theirs = (frame for frame in reversed(frames_of(error)) if owner_of(frame.tb_frame.f_code.co_filename) == "author")
+    return next(theirs, None)
 
 
 def _line_of(error: BaseException) -> str:
-    frame = _last_frame(error.__traceback__)
+    frame = _last_frame(error)
     return "" if frame is None else linecache.getline(frame.tb_frame.f_code.co_filename, frame.tb_lineno)
 
 
@@ -324,10 +342,9 @@ def _value(node: ast.expr, frame: TracebackType) -> Any:
     return None
 
 
-def _close_coroutines(trace: TracebackType | None) -> None:
+def _close_coroutines(error: BaseException) -> None:
     """End the coroutines that wait in the frames of a failure: that nobody awaits them is told as its cause."""
-    while trace is not None:
-        for value in list(trace.tb_frame.f_locals.values()):
+    for frame in frames_of(error):
+        for value in list(frame.tb_frame.f_locals.values()):
             if inspect.iscoroutine(value):
                 value.close()
-        trace = trace.tb_next

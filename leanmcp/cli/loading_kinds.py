@@ -59,6 +59,8 @@ def none_found(path: str, names: Mapping[str, Any]) -> str:
     for name, value in own.items():
         if made := _makes(name, value):
             return f"{said}{made} at its top level"
+    if any(inspect.isclass(value) and value.__module__.startswith("leanmcp.client.") for value in own.values()):
+        return f"{said}it is a client, which `python {path}` runs"
     return f'{said}write `mcp = MCPServer("name")` at its top level'
 
 

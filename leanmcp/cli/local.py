@@ -85,7 +85,8 @@ class Conversation:
         except TimeoutError:
             if not limit.expired():
                 raise
-            text = f"{place_of(self._server.lifespan)} has not yielded; the server"
+            lifespan = self._server.lifespan
+            text = "the server" if lifespan is None else f"{place_of(lifespan)} has not yielded; the server"
             raise timed_out(text, self._seconds or 0) from None
         self._watchdog.quiet = False
         try:

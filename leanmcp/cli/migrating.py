@@ -65,7 +65,7 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="Python files, or folders of them")
     parser.add_argument("--write", action="store_true", help="change the files instead of printing a diff")
     parser.add_argument("--differences", action="store_true", help="print what behaves differently in leanmcp")
-    parser.add_argument("--json", action="store_true", help="print JSON, of the shape below")
+    parser.add_json()
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import NamedTuple
 
-from ..elsewhere import INSTEAD_OF_MODULES, INSTEAD_OF_NAMES, RENAMED, ROOTS
+from ..elsewhere import INSTEAD_OF_MODULES, INSTEAD_OF_NAMES, RENAMED, ROOTS, instead_of_name
 from ..mistyped import did_you_mean
 
 _V1 = "mcp.server.fastmcp"  # what version 2 calls mcp.server.mcpserver
@@ -89,8 +90,14 @@ class Home(NamedTuple):
 
 
 def is_official(module: str | None) -> bool:
-    """Return whether a module belongs to the official SDK."""
-    return module is not None and module.partition(".")[0] in ROOTS
+    """Return whether a module belongs to the official SDK, or would where a search has put our name in front of it."""
+    if module is None or not module.startswith("leanmcp."):
+        return module is not None and module.partition(".")[0] in ROOTS
+    try:
+        find_spec(module)
+    except ModuleNotFoundError:
+        return True
+    return False
 
 
 def homes_of(module: str) -> tuple[str, ...]:
@@ -123,21 +130,16 @@ def is_module(path: str) -> bool:
 
 def instead(module: str, name: str) -> str:
     """Return what to do instead of a name that leanmcp does not have."""
+    told = instead_of_name(name)
     if name in INSTEAD_OF_NAMES:
-        return INSTEAD_OF_NAMES[name]
+        return told
     path = f"{_plain(module)}.{name}"
     while path := path.rpartition(".")[0]:
         if path in INSTEAD_OF_MODULES:
             return INSTEAD_OF_MODULES[path]
-    if name.endswith(("Request", "Notification", "RequestParams", "NotificationParams")):
-        return "messages have no types of their own; Client has a method for each request, and request(method, params)"
-    if name.isupper():
-        return "codes of errors are classes of leanmcp.errors; write other constants out"
-    if name.endswith(("Capability", "Capabilities")):
-        return "capabilities are plain dicts"
     from ..types import __all__ as types
 
-    return f"leanmcp has nothing of that name{did_you_mean(name, types)}"
+    return told or f"leanmcp has nothing of that name{did_you_mean(name, types)}"
 
 
 def instead_of_fastmcp(names: Iterable[str]) -> str:
@@ -154,4 +156,5 @@ def instead_of_fastmcp(names: Iterable[str]) -> str:
 
 
 def _plain(module: str) -> str:
+    module = module.removeprefix("lean")
     return module.replace(_V1, "mcp.server.mcpserver", 1) if module.startswith(_V1) else module

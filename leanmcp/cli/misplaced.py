@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import MCPError
-from ..mistyped import closest
+from ..mistyped import closest, did_you_mean
+from ..run_mistakes import instead
+from .faults import UsageError, proposal
 
 if TYPE_CHECKING:
     from .connection import Connection
@@ -38,7 +40,9 @@ _OPTIONS = {
     "install": {"uninstall": "--remove", "delete": "--remove", "rm": "--remove", "file": "--config"},
     "run": {
         **dict.fromkeys(("address", "bind"), "--host"),
-        **dict.fromkeys(("ssl", "tls"), "--ssl-cert"),
+        **dict.fromkeys(("certfile", "ssl", "tls"), "--ssl-cert"),
+        "keyfile": "--ssl-key",
+        "mode": "--transport",
         "p": "--port",
         "t": "--transport",
         "watch": "--reload",
@@ -64,17 +68,21 @@ _INSTALLING = {
     "global": "leave it out: without --project the user's file is written",
 }
 """What to do in place of options of other programs that talk to servers, or install them."""
-_ONE_PROCESS = "`run` is one process; to use several, run one on each port or socket, behind a proxy"
 _SENTENCES = {
-    **dict.fromkeys(("processes", "workers"), _ONE_PROCESS),
-    **dict.fromkeys(("log-level", "loglevel"), "set it in the file: logging.getLogger('leanmcp').setLevel(...)"),
     **dict.fromkeys(("debug", "v", "verbose"), "leave it out: what fails is told anyhow"),
-    **dict.fromkeys(("banner", "no-banner", "stateless"), "leave it out"),
-    "name": "the file says it, MCPServer(name)",
     "env": "set it in front of the command: NAME=VALUE leanmcp run ...",
     "stdio": "leave it out: stdio is the default",
 }
-"""What to do in place of options of `run` that other programs have."""
+"""What to do in place of options that other programs have for `run`, besides those of `run_mistakes`."""
+_HOST = re.compile(
+    r"(?:localhost|\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:]+\]|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:/\S*)?|[\w.-]+:\d+(?:/\S*)?"
+)
+_PORT = re.compile(r":?(\d{2,5})(/\S*)?")
+_FILES = (".cfg", ".csv", ".html", ".ini", ".ipynb", ".json", ".lock", ".md", ".toml", ".txt", ".xml", ".yaml", ".yml")
+"""Endings that are of files: some are of countries, too, but nobody serves MCP at `https://README.md/`."""
+_WITHIN = re.compile(r"(.*\.py)[.:]+([A-Za-z_][\w.]*)")  # a file, and something in it that is no plain name
+_PROGRAMS = {".cjs": "node", ".jar": "java -jar", ".js": "node", ".mjs": "node", ".pyz": "python", ".sh": "sh"}
+_PROGRAMS[".ts"] = "npx tsx"
 _CUTOFF = 0.7  # how alike two options must be, without their dashes
 _STARTERS = ("python", "python3", "node", "npx", "uv", "uvx", "docker", "deno", "bun", "bunx", "sh", "bash")
 _TAKES_ARGUMENTS = ("call", "prompt", "complete")
@@ -112,6 +120,8 @@ def option_proposal(command: str, word: str, words: Sequence[str], known: Sequen
     names = {option.lstrip("-"): option for option in known}
     if len(bare) > 1 and (near := closest(bare, names, cutoff=_CUTOFF)):
         return f"; did you mean {names[near]!r}?"
+    if command == "run" and (told := instead(bare.replace("-", "_"))):
+        return f"; {told}"
     place = words.index(word) if word in words else -1
     following = words[place + 1] if 0 <= place < len(words) - 1 else ""
     starter = next((one for one in words[: max(place, 0)] if os.path.basename(one) in _STARTERS), None)
@@ -128,6 +138,89 @@ def option_proposal(command: str, word: str, words: Sequence[str], known: Sequen
         return f"; {meant}"
     shown = sorted(known)[:30]
     return f"; there is {', '.join(shown)}" if shown else ""
+
+
+def meant_target(prog: str, words: Sequence[str], known: Sequence[str] = ()) -> str:
+    """Return what was probably meant by a word that is no Python file and no module; empty where nobody knows.
+
+    Args:
+        prog: the command, "leanmcp call".
+        words: it, and those behind it that are no options.
+        known: the entries of mcp.json.
+    """
+    text = words[0]
+    extension = os.path.splitext(text)[1]
+    if os.path.isfile(text):
+        return _other_file(prog, text, extension)
+    if " " in text:
+        return f"no file {text!r}; to start a server by its command, put `-- {text}` at the end instead"
+    if extension in (*_FILES, *_PROGRAMS) or (extension != ".py" and extension.lower() in (".py", ".pyc")):
+        folder = os.path.dirname(text) or "."
+        names = os.listdir(folder) if os.path.isdir(folder) else []
+        return f"no file {text!r}{did_you_mean(os.path.basename(text), names)}"
+    if found := _WITHIN.match(text):
+        inner = found[2].partition(".")[0]
+        return f"no file {text!r}; {inner!r} in {found[1]} is named {found[1]}:{inner}"
+    file, slash, tool = text.rpartition("/")
+    if slash and file.endswith(".py") and os.path.isfile(file):
+        return f"no file {text!r}; a tool is a word of its own: `{prog} {file} {tool}`"
+    module, dot, name = text.rpartition(".")
+    if dot and name.isidentifier() and _is_alone(module, name):
+        return f"no file and no module {text!r}; {name!r} in {module} is named {module}:{name}"
+    if text.endswith(".py") or os.path.exists(text):
+        return ""
+    command = prog.rpartition(" ")[2]
+    if command == "run":  # which takes no server elsewhere
+        return ""
+    talks = command != "install"
+    if talks and (told := order_mistake(prog, words)):
+        return told
+    if match := _PORT.fullmatch(text):
+        return f"{text!r} is no URL; did you mean 'http://127.0.0.1:{match[1]}{match[2] or '/mcp'}'?"
+    if "://" in text or _HOST.fullmatch(text):
+        from ..transports.http_client_url import parse_url
+
+        try:
+            parse_url(text)
+        except ValueError as fault:
+            return str(fault)
+    if known:
+        return f"no file, module or server {text!r}{proposal(text, known)}"
+    if talks and text.isidentifier():
+        return f"no file and no module {text!r}, and no mcp.json in this folder names it{_other_config()}"
+    return ""
+
+
+def _other_file(prog: str, text: str, extension: str) -> str:
+    """Return what to do with a file that is there, and is no Python file."""
+    if extension in _PROGRAMS or (os.access(text, os.X_OK) and extension != ".py"):
+        program = f"{_PROGRAMS[extension]} {text}" if extension in _PROGRAMS else os.path.join(".", text)
+        return f"{text!r} is no Python file; to start it, put `-- {program}` at the end instead"
+    if extension == ".json":
+        from .config import find_entry
+
+        name = next(iter(find_entry("", text)[1]), "NAME")
+        return f"{text!r} is no Python file; a server that it names is `{prog} {name} --config {text}`"
+    if extension == ".ipynb":
+        return f"{text!r} is no Python file; make one of it: `jupyter nbconvert --to script {text}`"
+    return f"{text!r} is no Python file; its name must end in .py" if extension.lower() in ("", ".py", ".pyw") else ""
+
+
+def _other_config() -> str:
+    """Return the end of a sentence about settings of a host in this folder, empty without any."""
+    from .installing_hosts import HOSTS
+
+    path = next((host.project for host in HOSTS.values() if host.project and os.path.isfile(host.project)), None)
+    return "" if path is None or os.sep not in path else f"; to look in {path}, give --config {path}"
+
+
+def _is_alone(module: str, name: str) -> bool:
+    """Return whether a module lies below the working folder, and has no module `name` in it."""
+    path = module.replace(".", os.sep)
+    inner = os.path.join(path, name)
+    if os.path.isfile(os.path.join(path, "__init__.py")):
+        return not os.path.exists(f"{inner}.py") and not os.path.isdir(inner)
+    return os.path.isfile(f"{path}.py")
 
 
 def order_mistake(prog: str, words: Sequence[str]) -> str:
@@ -188,6 +281,18 @@ def extra_word(command: str, word: str, words: Sequence[str]) -> str:
         if "--" in words or (words and words[0] in _STARTERS):
             return "it serves a Python file itself, and takes no program: `leanmcp run server.py`"
     return f"see `leanmcp {command} --help`"
+
+
+async def no_such(connection: Connection, command: str, noun: str, names: Sequence[str]) -> UsageError:
+    """Return the error of a tool or prompt that there is not, or that the command line does not name."""
+    if not connection.options.words:
+        hint = tool_behind(connection.options.program or (), names)
+        there = ", ".join(names) or "(it has none)"
+        return UsageError(f"name a {noun} of {connection.server_name!r}: {there}{hint}")
+    word = connection.options.words[0]
+    hint = await other_kind(connection, command) or call_form(word, names)
+    hint = hint or proposal(word, names) or f"; it has no {noun}s"
+    return UsageError(f"no {noun} {word!r} in {connection.target.name}{hint}")
 
 
 async def other_kind(connection: Connection, command: str) -> str:

@@ -45,6 +45,17 @@ class Parser(argparse.ArgumentParser):
         self.takes_program = False
         self.command = name
 
+    def add_json(self) -> None:
+        """Add the option for programs."""
+        self.add_argument("--json", action="store_true", help="print JSON, of the shape below")
+
+    def add_surroundings(self) -> None:
+        """Add what a server is given on the way: variables of its process, header fields."""
+        self.add_argument(
+            "--env", action="append", default=[], metavar="NAME[=VALUE]", help="variable of the server's process"
+        )
+        self.add_argument("--header", action="append", default=[], metavar="'NAME: VALUE'", help="HTTP header to send")
+
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:
             name = action.option_strings[-1] if action.option_strings else action.dest
@@ -80,7 +91,7 @@ class Parser(argparse.ArgumentParser):
     def _refuse(self, word: str, words: list[str]) -> NoReturn:
         from .misplaced import extra_word, option_proposal
 
-        if not word.startswith("-") or word == "--":
+        if not word.startswith("-") or "--" in words[: words.index(word) + 1 if word in words else 0]:
             raise UsageError(f"{word!r} is one word too many; {extra_word(self.command, word, words)}")
         known = [option for option in self._option_string_actions if option.startswith("--")]
         told = option_proposal(self.command, word, words, known)
@@ -101,8 +112,8 @@ def add_target(parser: Parser, usage: str, example: str, words: str = "") -> Non
     parser.usage = f"{parser.prog} TARGET{tail} [OPTION ...]\n       {parser.prog}{tail} [OPTION ...] -- PROGRAM ..."
     parser.epilog = f"{example}\n{TARGETS}\n{EXIT_CODES}".lstrip()
     parser.add_argument("words", nargs="*", metavar="TARGET", help=words or "see below")
-    parser.add_argument("--json", action="store_true", help="print JSON, of the shape below")
-    parser.add_argument("--header", action="append", default=[], metavar="'NAME: VALUE'", help="HTTP header to send")
+    parser.add_json()
+    parser.add_surroundings()
     parser.add_argument(
         "--token", metavar="TOKEN", help="send `Authorization: Bearer TOKEN` (for a URL also LEANMCP_TOKEN)"
     )
@@ -120,9 +131,6 @@ def add_target(parser: Parser, usage: str, example: str, words: str = "") -> Non
         "--mode",
         default="auto",
         help='protocol version: "auto", "legacy" for a handshake first, or one such as 2026-07-28',
-    )
-    parser.add_argument(
-        "--env", action="append", default=[], metavar="NAME[=VALUE]", help="variable of the server's process"
     )
     parser.add_argument("--cwd", metavar="FOLDER", help="working folder of the server's process")
     parser.add_argument("--config", metavar="FILE", help="mcp.json that has NAME")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .faults import OK, UsageError, proposal
+from .faults import OK
 from .options import Parser, add_arguments, add_output, add_target
 
 if TYPE_CHECKING:
@@ -32,15 +32,15 @@ def add_options(parser: Parser) -> None:
     add_output(parser)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Get the prompt."""
+def check(options: argparse.Namespace) -> None:
+    """Look at the arguments."""
     from .arguments import check_words
-    from .connection import conduct
 
-    return conduct(options, check_words, _work)
+    check_words(options)
 
 
-async def _work(connection: Connection) -> int:
+async def work(connection: Connection) -> int:
+    """Get the prompt."""
     from .arguments import prompt_arguments
     from .saving import Folder
     from .showing import Shower
@@ -74,12 +74,9 @@ async def _prompt(connection: Connection) -> Prompt:
 
     words = connection.options.words
     prompts = {prompt.name: prompt for prompt in await entries_of(connection, "prompts")}
-    if not words:
-        raise UsageError(f"name a prompt of {connection.server_name!r}: {', '.join(prompts) or '(it has none)'}")
-    if words[0] not in prompts:
-        from .misplaced import other_kind
+    if not words or words[0] not in prompts:
+        from .misplaced import no_such
 
-        hint = await other_kind(connection, "prompt") or proposal(words[0], list(prompts)) or "; it has no prompts"
-        raise UsageError(f"no prompt {words[0]!r} in {connection.target.name}{hint}")
+        raise await no_such(connection, "prompt", "prompt", list(prompts))
     found: Prompt = prompts[words[0]]
     return found

@@ -7,13 +7,12 @@ Spec 2026-07-28: client/elicitation, "User Interaction Model", "Safe URL Handlin
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ..types import ElicitRequestFormParams, ElicitRequestParams, ElicitResult
 from .form_fields import Field, fields_of
-from .terminal import clean, faint, line, strong
+from .terminal import faint, line, strong
 
 if TYPE_CHECKING:
     from ..client import ClientRequestContext
@@ -53,9 +52,9 @@ class Questions:
         async with self._turn:
             with waiting_on_a_person(self.request):
                 about = f" about {context.method} {line(context.name)}" if context.method else ""
-                self._say(f"{self._who(context.where)} asks{about}:", strong)
+                self._screen.note(f"{self._who(context.where)} asks{about}:", strong)
                 for text in question.message.splitlines():
-                    self._say(f"  {text}")
+                    self._screen.note(f"  {text}")
                 try:
                     if isinstance(question, ElicitRequestFormParams):
                         return await self._form(question.requested_schema, context.where)
@@ -63,13 +62,6 @@ class Questions:
                 except _Cancelled:
                     self._screen.note("cancelled")
                     return _CANCEL
-
-    def _say(self, text: str, style: Callable[[str, TextIO], str] | None = None) -> None:
-        stream = self._screen.err
-        text = clean(text)
-        self._screen.clear()
-        stream.write((text if style is None else style(text, stream)) + "\n")
-        stream.flush()
 
     def _who(self, where: str) -> str:
         return f"{line(self.label)} ({line(where)})" if self.label else line(where)
@@ -94,14 +86,14 @@ class Questions:
         fields = fields_of(schema)
         if not fields:
             return await self._agree()
-        self._say("  Enter takes what stands in [brackets] or leaves a field out; Ctrl-D cancels.", faint)
+        self._screen.note("  Enter takes what stands in [brackets] or leaves a field out; Ctrl-D cancels.", faint)
         content: dict[str, Any] = {}
         while True:
             for field in fields:
                 await self._fill(field, content)
-            self._say(f"  To be sent to {self._who(where)}:", faint)
+            self._screen.note(f"  To be sent to {self._who(where)}:", faint)
             for name, value in content.items():
-                self._say(f"    {name}: {Field.shown(value)}")
+                self._screen.note(f"    {name}: {Field.shown(value)}")
             chosen = await self._choose("Send it? [y]es, [e]dit, [n]o, [c]ancel: ", "yes", "edit", "no", "cancel")
             if chosen == "yes":
                 return ElicitResult(action="accept", content=content)
@@ -117,7 +109,7 @@ class Questions:
     async def _fill(self, field: Field, content: dict[str, Any]) -> None:
         """Ask for one field until it fits."""
         for text in field.explained():
-            self._say(f"  {text}", faint)
+            self._screen.note(f"  {text}", faint)
         while True:
             typed = await self._ask(field.prompt(content))
             fault = field.take(typed, content)
@@ -141,8 +133,8 @@ class Questions:
 
     def _show_page(self, url: str) -> None:
         host = urlsplit(url).hostname or ""
-        self._say(f"  page: {url}")
-        self._say(f"  host: {host}", strong)
+        self._screen.note(f"  page: {url}")
+        self._screen.note(f"  host: {host}", strong)
         if not host.isascii() or any(part.startswith("xn--") for part in host.split(".")):
             self._screen.complain("  This name has letters that may look like others; make sure that you know it.")
         if not url.startswith("https:"):
@@ -156,7 +148,7 @@ class Questions:
 
     async def login(self, url: str) -> None:
         """Show the page of a login, and open it after a yes; the browser itself tells when it is done."""
-        self._say("The server wants to know who you are. Log in at")
+        self._screen.note("The server wants to know who you are. Log in at")
         self._show_page(url)
         chosen = await self._choose("Open it in a browser? [y]es, [m]yself: ", "yes", "myself")
         if chosen == "yes":

@@ -31,19 +31,14 @@ def add_options(parser: Parser) -> None:
     add_output(parser)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Read the resource."""
-    from .connection import conduct
-
-    return conduct(options, _check, _work)
-
-
-def _check(options: argparse.Namespace) -> None:
+def check(options: argparse.Namespace) -> None:
+    """Look at the words behind the server."""
     if len(options.words) > 1:
         raise UsageError(f"{options.words[1]!r} is one word too many; read takes one URI")
 
 
-async def _work(connection: Connection) -> int:
+async def work(connection: Connection) -> int:
+    """Read the resource."""
     from ..errors import MethodNotFound, UnknownResource
     from .saving import Folder
     from .showing import Shower
@@ -59,10 +54,11 @@ async def _work(connection: Connection) -> int:
     except UnknownResource as error:
         uris = await _uris(connection)
         told = line(error.message).removesuffix(".")
-        from .misplaced import other_kind
+        hint = ""
+        if uri not in uris and "did you mean" not in told:
+            from .misplaced import other_kind
 
-        hint = "" if uri in uris or "did you mean" in told else await other_kind(connection, "read")
-        hint = hint or ("" if uri in uris or "did you mean" in told else proposal(uri, uris))
+            hint = await other_kind(connection, "read") or proposal(uri, uris)
         raise UsageError(f"no resource {uri!r} in {connection.target.name} ({told}){hint}") from None
     except MethodNotFound:
         if await connection.has("resources"):

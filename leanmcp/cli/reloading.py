@@ -45,12 +45,12 @@ def supervise(options: argparse.Namespace, http: bool) -> int:
     """
     from ..transports.stderr_pump import reserve_standard_descriptors
 
-    file = _file(options.target)
+    file = _file(options.target, options.prog)
     for folder in options.reload_dir:
         if not os.path.isdir(folder):
             raise UsageError(f"--reload-dir {folder}: no such folder")
-    own = os.getcwd() if file is None else os.path.dirname(file)
-    roots = Roots([own, *options.reload_dir])
+    own = [os.getcwd()] if file is None else [os.path.dirname(file), os.path.dirname(os.path.realpath(file))]
+    roots = Roots([*own, *options.reload_dir])
     reserve_standard_descriptors()  # else a socket of ours could become one, and a pipe of the server's replace it
     listener = Listener(options) if http else None
     role: int | Link = OK
@@ -62,7 +62,7 @@ def supervise(options: argparse.Namespace, http: bool) -> int:
     return reloading_child.serve(options, role, roots) if isinstance(role, Link) else role
 
 
-def _file(target: str) -> str | None:
+def _file(target: str, prog: str) -> str | None:
     """Return the path of the file that a target names, None for a module.
 
     Raises:
@@ -75,7 +75,7 @@ def _file(target: str) -> str | None:
     if name.endswith(".py") or os.path.exists(name) or not name.replace(".", "").isidentifier():
         from .loading import load
 
-        load(target)  # says what is wrong with it
+        load(target, prog)  # says what is wrong with it
     return None
 
 

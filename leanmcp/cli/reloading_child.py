@@ -94,12 +94,12 @@ def serve(options: argparse.Namespace, link: Link, roots: Roots) -> int:
 
         streams = StandardStreams()  # before the file runs, which may print
     with _timed_load(options.target):
-        server = load(options.target)
+        server = load(options.target, options.prog)
     link.tell(b"%b %d" % (LOADED, server.limits.max_line_size))
     link.wait_for_go()
     stop = _stop()
     if streams is not None:
-        run(server, "stdio", streams=streams, drain=DRAIN_STDIO, stop=stop)
+        run(server, "stdio", _streams=streams, drain=DRAIN_STDIO, _stop=stop)
         return OK
     stop.hands_over, stop.last_accepts = True, _LAST_REQUESTS
 
@@ -113,7 +113,7 @@ def serve(options: argparse.Namespace, link: Link, roots: Roots) -> int:
 
     given = {**http_options(options), "fd": link.fd, "uds": None}
     del given["port"]  # the socket has one
-    run(server, "http", **given, drain=DRAIN, started=started, stop=stop)
+    run(server, "http", **given, drain=DRAIN, _started=started, _stop=stop)
     return OK
 
 

@@ -2,7 +2,7 @@
 
 In: bytes of the client, and bytes of the server that serves at the moment. Out: bytes for either of them, whole lines
 only. While no server takes lines, they wait. A request whose server has ended before it answered is answered here, so
-that no client waits for ever. Of clients that begin with a handshake, the handshake is repeated with the next server.
+that no client waits for ever.
 Spec 2026-07-28: basic/index, "Responses"; basic/patterns/cancellation.
 """
 
@@ -21,7 +21,6 @@ from ..protocol.lines import LineReader
 
 _FULL = 1024 * 1024  # bytes that wait for somebody, above which no more is read
 _LINE_COST = 64  # bytes that a line which waits takes besides its own; blank lines must not be free
-_HANDSHAKE_ID = "leanmcp-reload"
 _SUBSCRIBE = "subscriptions/listen"
 
 
@@ -31,7 +30,6 @@ class _Message(msgspec.Struct):
     id: int | str | UnsetType | None = UNSET
     method: str | UnsetType = UNSET
     params: Raw | UnsetType = UNSET
-    result: Raw | UnsetType = UNSET
 
 
 class _Cancelled(msgspec.Struct, rename="camel"):
@@ -63,9 +61,6 @@ class LineRelay:
         self._held: deque[bytes] = deque()
         self._held_size = 0
         self._requests: dict[RequestId, str] = {}
-        self._handshake: Raw | None = None
-        self._handshaken: Raw | None = None
-        self._initialized: bytes | None = None
 
     # --- the client -------------------------------------------------------------------------------------------------
 
@@ -92,8 +87,9 @@ class LineRelay:
                 self._held.append(line)
                 self._held_size += len(line) + _LINE_COST
 
-    def _pass_on(self) -> None:
-        """Take lines from now on, those that wait first."""
+    def attach(self, max_line_size: int = DEFAULT_LIMITS.max_line_size) -> None:
+        """Begin with a server: take lines from now on, those that wait first."""
+        self._from_client.max_line_size = max_line_size
         self.open = True
         self._held_size = 0
         while self._held:
@@ -109,13 +105,8 @@ class LineRelay:
             return
         if message.id is not UNSET and message.id is not None:
             self._requests[message.id] = message.method
-            if message.method == "initialize" and message.params is not UNSET:
-                self._handshake = message.params
-        elif message.method == "notifications/cancelled":
-            if (cancelled := _cancelled(message)) is not None:
-                self._requests.pop(cancelled, None)  # nothing more is sent for it
-        elif message.method == "notifications/initialized":
-            self._initialized = line
+        elif message.method == "notifications/cancelled" and (cancelled := _cancelled(message)) is not None:
+            self._requests.pop(cancelled, None)  # nothing more is sent for it
 
     # --- the server -------------------------------------------------------------------------------------------------
 
@@ -140,27 +131,8 @@ class LineRelay:
             assert line is not None  # it is as long as it likes
             message = _peek(line)
             if message is not None and message.method is UNSET and message.id is not UNSET and message.id is not None:
-                if message.id == _HANDSHAKE_ID:
-                    self._begin()
-                    continue
-                if self._requests.pop(message.id, None) == "initialize" and message.result is not UNSET:
-                    self._handshaken = self._handshake
+                self._requests.pop(message.id, None)
             self.to_client += line + b"\n"
-
-    def attach(self, max_line_size: int = DEFAULT_LIMITS.max_line_size) -> None:
-        """Begin with a server: let it have what waits, behind the handshake if the client has made one."""
-        self._from_client.max_line_size = max_line_size
-        if self._handshaken is None:
-            return self._pass_on()
-        request = {"jsonrpc": "2.0", "id": _HANDSHAKE_ID, "method": "initialize", "params": self._handshaken}
-        self.to_server += msgspec.json.encode(request) + b"\n"
-        return None
-
-    def _begin(self) -> None:
-        """Go on behind the repeated handshake; its answer is nothing that the client asked for."""
-        if self._initialized is not None:
-            self.to_server += self._initialized + b"\n"
-        self._pass_on()
 
     def hold(self) -> None:
         """Let lines wait from now on."""

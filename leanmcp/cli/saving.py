@@ -12,25 +12,7 @@ from .faults import UsageError
 
 _NOT_IN_NAMES = re.compile(r"[^\w.\-]+", re.ASCII)
 _MAX_NAME = 80  # characters
-_EXTENSIONS = {
-    "image/png": ".png",
-    "image/jpeg": ".jpg",
-    "image/gif": ".gif",
-    "image/webp": ".webp",
-    "image/svg+xml": ".svg",
-    "audio/wav": ".wav",
-    "audio/x-wav": ".wav",
-    "audio/mpeg": ".mp3",
-    "audio/ogg": ".ogg",
-    "text/plain": ".txt",
-    "text/markdown": ".md",
-    "text/html": ".html",
-    "text/csv": ".csv",
-    "application/json": ".json",
-    "application/pdf": ".pdf",
-    "application/zip": ".zip",
-    "application/octet-stream": ".bin",
-}
+_EXTENSIONS = {"audio/ogg": ".ogg", "audio/wav": ".wav"}  # as Python does not know them
 
 
 class Folder:
@@ -61,9 +43,11 @@ class Folder:
         Raises:
             UsageError: it cannot be written.
         """
+        import mimetypes  # of files only
+
         stem, extension = os.path.splitext(_harmless(name))
         kind = mime_type.partition(";")[0].strip().lower()
-        extension = extension or _EXTENSIONS.get(kind) or _guessed(kind)
+        extension = extension or _EXTENSIONS.get(kind) or mimetypes.guess_extension(kind, strict=False) or ".bin"
         number = 1
         while True:
             path = os.path.join(self._path, f"{stem}{'' if number == 1 else f'-{number}'}{extension}")
@@ -82,9 +66,3 @@ def _harmless(name: str) -> str:
     """Return the last part of a name or URI, of letters, digits, dots and dashes, not hidden, and no path."""
     last = re.split(r"[/\\]", name.partition("?")[0].partition("#")[0].rstrip("/\\"))[-1]
     return _NOT_IN_NAMES.sub("-", last).strip(".-")[-_MAX_NAME:] or "file"
-
-
-def _guessed(kind: str) -> str:
-    import mimetypes  # of rare kinds only
-
-    return mimetypes.guess_extension(kind) or ".bin"

@@ -10,13 +10,13 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 import msgspec
 
-from ..logs import BriefFormatter, logger
-from .terminal import ESCAPE, clean, clipped, escape_json, failure, faint, is_terminal, line, width
+from ..logs import BriefFormatter, clipped, is_set_up, logger
+from .terminal import ESCAPE, clean, escape_json, failure, faint, is_terminal, line, width
 
 _REDRAW = 0.05  # seconds between two drawings of the progress line
 _BAR = 20  # columns
@@ -77,24 +77,21 @@ class Screen:
 
     # --- all else -----------------------------------------------------------------------------------------------------
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, style: Callable[[str, TextIO], str] | None = None) -> None:
         """Print lines on standard error, cleaned."""
         self.clear()
-        self.err.write(clean(text) + "\n")
+        text = clean(text)
+        self.err.write((text if style is None else style(text, self.err)) + "\n")
         self.err.flush()
 
     def tell(self, text: str) -> None:
         """Print lines on standard error where more is wanted."""
         if self.verbose:
-            self.clear()
-            self.err.write(faint(clean(text), self.err) + "\n")
-            self.err.flush()
+            self.note(text, faint)
 
     def complain(self, text: str) -> None:
         """Print what has gone wrong."""
-        self.clear()
-        self.err.write(failure(clean(text), self.err) + "\n")
-        self.err.flush()
+        self.note(text, failure)
 
     def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Show how far a call is: a line that moves on a terminal, a line for each report elsewhere."""
@@ -130,13 +127,8 @@ class Screen:
     def guarded(self) -> Iterator[None]:
         """Let what a server in this process prints go to standard error, even from its child processes."""
         self.out.flush()
-        try:
-            kept = os.dup(1)
-            os.dup2(2, 1)
-        except OSError:  # a descriptor is closed; there is nothing to guard
-            with contextlib.redirect_stdout(sys.stderr):
-                yield
-            return
+        kept = os.dup(1)
+        os.dup2(2, 1)
         out = open(kept, "w", encoding=self.out.encoding, errors=ESCAPE, closefd=False)  # noqa: SIM115
         self.out = out
         try:
@@ -156,10 +148,7 @@ class Screen:
     @contextlib.contextmanager
     def logging(self) -> Iterator[None]:
         """Print records of our logger, unless the program has set logging up itself."""
-        configured = logging.getLogger().handlers or any(
-            not isinstance(handler, logging.NullHandler) for handler in logger.handlers
-        )
-        if configured:
+        if is_set_up():
             yield
             return
         handler = _Notes(self)

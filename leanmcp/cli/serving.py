@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import Any
 
-from .faults import OK, UsageError, proposal
+from .faults import OK, UsageError
 from .options import Parser
 
 TRANSPORTS = ("stdio", "http", "streamable-http")
@@ -88,13 +88,16 @@ def run(options: argparse.Namespace) -> int:
     from .loading import load
 
     if http:
-        load(options.target).run("http", **http_options(options))
-        return OK
-    from ..transports.standard_streams import StandardStreams
+        given = http_options(options)
+    else:
+        from ..transports.standard_streams import StandardStreams
 
-    # Before the file is imported: what it prints at its top level must not reach the protocol either.
-    streams = StandardStreams()
-    load(options.target).run("stdio", streams=streams)
+        # Before the file is imported: what it prints at its top level must not reach the protocol either.
+        given = {"_streams": StandardStreams()}
+    server = load(options.target, options.prog)
+    from ..run import run as serve
+
+    serve(server, "http" if http else "stdio", **given)
     return OK
 
 
@@ -103,7 +106,9 @@ def _is_http(options: argparse.Namespace) -> bool:
     if options.transport is None:
         return bool(implied)
     if options.transport not in TRANSPORTS:
-        raise UsageError(f"unknown transport {options.transport!r}{proposal(options.transport, TRANSPORTS)}")
+        from ..run_mistakes import unknown  # of mistakes only
+
+        raise UsageError(unknown("transport", options.transport, TRANSPORTS))
     if options.transport == "stdio" and implied:
         raise UsageError("--transport stdio and an option of HTTP; leave out one of them")
     return bool(options.transport != "stdio")

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from ..logs import clipped
 from ..types import Prompt, Tool
 from .terminal import line
 
@@ -114,8 +115,7 @@ def _branch_type(branch: dict[str, Any], root: dict[str, Any]) -> str:
 
 
 def _short(text: str) -> str:
-    text = line(text)
-    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 3] + "..."
+    return clipped(line(text), _MAX_SHOWN)
 
 
 def tool_signature(tool: Tool) -> str:

@@ -109,8 +109,3 @@ def faint(text: str, stream: TextIO) -> str:
 def failure(text: str, stream: TextIO) -> str:
     """Return a text in red."""
     return _styled("31", text, stream)
-
-
-def clipped(text: str, columns: int | None) -> str:
-    """Return a text that fits into so many columns; None for all of it."""
-    return text if columns is None or len(text) <= columns else text[: max(columns - 3, 1)] + "..."

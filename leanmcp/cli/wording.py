@@ -27,7 +27,7 @@ from ..errors import (
     Unauthorized,
     VersionMismatch,
 )
-from .faults import FAILED, INTERRUPTED, UNAUTHORIZED, UNREACHABLE, USAGE, UsageError
+from .faults import FAILED, INTERRUPTED, UNAUTHORIZED, UNREACHABLE, USAGE, UsageError, gone_folder, of_ours
 
 if TYPE_CHECKING:
     from .target import Target
@@ -118,13 +118,13 @@ def _unexpected(error: BaseException, target: Target | None) -> tuple[int, str]:
     """Tell of an exception that nobody raised on purpose: the user's, from a lifespan, or a mistake of ours."""
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1] if frames else None
-    text = f"{type(error).__name__}: {error}".rstrip(": ")
     if isinstance(error, OSError) and last is not None and last.filename == _SCREEN:
         return FAILED, f"the output cannot be written: {error.strerror}"
+    if told := gone_folder(error):
+        return USAGE, told
     if target is not None and target.local and (told := _of_server(error, target.server.lifespan)):
         return USAGE, told
-    place = "" if last is None else f" ({last.filename}:{last.lineno})"
-    return FAILED, f"a mistake inside of leanmcp, please report it: {text}{place}"
+    return FAILED, of_ours(error)
 
 
 def _of_server(error: BaseException, lifespan: object) -> str:
