@@ -48,7 +48,7 @@ def other_with_tools(server: MCPServer) -> str:
     """Return which other server at the top level of a module has tools, empty where none has."""
     for module in list(sys.modules.values()):
         for name, other in list(getattr(module, "__dict__", {}).items()):
-            if isinstance(other, MCPServer) and other is not server and other.tools:
+            if issubclass(type(other), MCPServer) and other is not server and other.tools:
                 where = getattr(module, "__file__", None) or module.__name__
                 return f"`{name}` of {where} has the tools {_shown([tool.name for tool in other.tools])}"
     return ""

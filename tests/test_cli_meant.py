@@ -325,8 +325,9 @@ def test_a_working_folder_that_was_deleted_is_told(tmp_path: Path, words: str) -
 
 
 def test_a_server_without_anything_tells_of_the_one_that_has_the_tools(tmp_path: Path) -> None:
-    """Ours: goal U10: two servers are easily made where one was meant."""
-    (tmp_path / "tools.py").write_text(SERVER)
+    """Ours: goal U10: two servers are easily made where one was meant; lazy objects are not looked into."""
+    lazy = "class Lazy:\n    @property\n    def __class__(self): raise RuntimeError\n\nsettings = Lazy()\n"
+    (tmp_path / "tools.py").write_text(lazy + SERVER)
     (tmp_path / "server.py").write_text("from leanmcp import MCPServer\nimport tools\nmcp = MCPServer('shop')\n")
     said = f"`mcp` of {tmp_path}/tools.py has the tools find\n"
     assert leanmcp("list", "server.py", "tools", cwd=tmp_path).stderr == f"shop has no tools; {said}"

@@ -241,6 +241,10 @@ def test_what_was_meant_is_told_at_registration(mistake: Mistake) -> None:
             "Annotated[int, 5]",
             "int: the int beside it says nothing here; a description is a text, a bound is Field(ge=...)",
         ),
+        (
+            "Annotated[int, pydantic.Field(json_schema_extra=lambda schema: None)]",
+            "int: the json_schema_extra beside it says nothing here, for it is a function; give a dict",
+        ),
     ],
 )
 def test_a_value_beside_a_type_is_told_and_changes_nothing(
@@ -248,7 +252,7 @@ def test_a_value_beside_a_type_is_told_and_changes_nothing(
 ) -> None:
     """Ours: goal U12; typing lets other libraries read what stands there (PEP 593), so that it is no mistake."""
     with caplog.at_level(logging.WARNING, "leanmcp"):
-        assert run_program(PRELUDE + _parameter(f"a: {written}")) is None
+        assert run_program(PRELUDE + "import pydantic\n" + _parameter(f"a: {written}")) is None
     message = f"tool 'f': parameter 'a' has type {told}"
     assert [record.getMessage() for record in caplog.records] == [f"{message} [LM143]"]
     assert codes_of(message) == ["LM143"]

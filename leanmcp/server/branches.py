@@ -26,9 +26,9 @@ from .nodes import (
     UnionNode,
 )
 
-__all__ = ["KINDS", "branch", "is_integral", "is_number", "names"]
+__all__ = ["branch", "is_integral", "is_number", "names", "words"]
 
-KINDS = {
+_KINDS = {
     "int": "integer",
     "float": "number",
     "str": "string",
@@ -41,6 +41,15 @@ KINDS = {
     "Decimal": "a valid decimal",
 }
 """JSON type, or words, by the `kind` of NumberNode and TextNode."""
+
+
+def words(node: NumberNode | TextNode) -> str:
+    """Return the JSON type, or words, for what a node takes."""
+    if node.limits.tz is None:
+        return _KINDS[node.kind]
+    side, end = ("with", "Z") if node.limits.tz else ("without", "")
+    example = "09:00:00" if node.kind == "time" else "2026-11-30T09:00:00"
+    return f"a valid {node.kind} {side} a time zone, such as {example}{end}"
 
 
 def is_integral(value: object) -> bool:
@@ -101,7 +110,7 @@ def _fits(node: Node, value: object) -> bool:
 def names(node: Node) -> Iterator[str]:
     """The words for what a member of a union takes."""
     if isinstance(node, NumberNode | TextNode):
-        yield KINDS[node.kind]
+        yield words(node)
     elif isinstance(node, ChoiceNode):
         yield say.one_of(node.values).removeprefix("Input should be ")
     elif isinstance(node, UnionNode):

@@ -68,8 +68,8 @@ def is_supported(cls: type) -> bool:
 def is_hashable(annotation: Any) -> bool:
     """Return whether values of a type can stand in a set."""
     cls = get_origin(annotation) or annotation
-    if isinstance(cls, type) and issubclass(cls, Struct):
-        return cls.__struct_config__.frozen
+    if isinstance(cls, type) and issubclass(cls, Struct) and cls.__hash__ is Struct.__hash__:
+        return cls.__struct_config__.frozen or not cls.__struct_config__.eq
     return cls.__hash__ is not None
 
 
@@ -81,13 +81,13 @@ def _is_namedtuple(cls: type) -> bool:
     return issubclass(cls, tuple) and hasattr(cls, "_fields")
 
 
-def shape(annotation: Any, cls: type, scope: dict[str, Any], refuse: Refuse, *, output: bool) -> Shape:
+def shape(annotation: Any, cls: type, scope: dict[str, Any], refuse: Refuse, *, written: bool) -> Shape:
     """Return what the class declares.
 
     Args:
         annotation: the class, or a generic alias of it.
         scope: local names, for classes that were made inside a function.
-        output: objects of it are returned, not taken.
+        written: its objects are the server's, for results or for later; no client fills them.
 
     Raises:
         TypeError: an annotation names something that does not exist, or msgspec would not make what the class makes.
@@ -104,9 +104,9 @@ def shape(annotation: Any, cls: type, scope: dict[str, Any], refuse: Refuse, *, 
         for name in getattr(cls, "_fields", ()):
             result.fields.append(_field(name, hints(name), name in defaults, defaults.get(name, UNSET)))
     elif hasattr(cls, "__dataclass_fields__"):
-        result.fields = list(_dataclass_fields(cls, hints, refuse, output))
+        result.fields = list(_dataclass_fields(cls, hints, refuse, written))
     else:
-        result.fields = list(_attrs_fields(cls, hints, refuse, output))
+        result.fields = list(_attrs_fields(cls, hints, refuse, written))
     return result
 
 
@@ -133,17 +133,17 @@ def _struct_shape(cls: type[Struct], hints: _Hints) -> Shape:
     return result
 
 
-def _check_init(cls: type, entry: Any, refuse: Refuse, output: bool) -> None:
+def _check_init(cls: type, entry: Any, refuse: Refuse, written: bool) -> None:
     """Refuse a field that is not the caller's to fill: msgspec would let the client do it."""
-    if not (entry.init or output):
+    if not (entry.init or written):
         raise refuse(cls, f"field {entry.name} has init=False, but clients could fill it", "take a class without it")
 
 
-def _dataclass_fields(cls: type, hints: _Hints, refuse: Refuse, output: bool) -> Iterator[FieldShape]:
+def _dataclass_fields(cls: type, hints: _Hints, refuse: Refuse, written: bool) -> Iterator[FieldShape]:
     import dataclasses
 
     for entry in dataclasses.fields(cls):
-        _check_init(cls, entry, refuse, output)
+        _check_init(cls, entry, refuse, written)
         if field_extra(entry.default) is not None or type(entry.default).__name__ == "FieldInfo":
             raise refuse(
                 cls, f"field {entry.name} has Field as its default", "write Annotated[..., Field(...)] or use Model"
@@ -153,13 +153,13 @@ def _dataclass_fields(cls: type, hints: _Hints, refuse: Refuse, output: bool) ->
         yield _field(entry.name, hints(entry.name), optional, default)
 
 
-def _attrs_fields(cls: Any, hints: _Hints, refuse: Refuse, output: bool) -> Iterator[FieldShape]:
+def _attrs_fields(cls: Any, hints: _Hints, refuse: Refuse, written: bool) -> Iterator[FieldShape]:
     for entry in cls.__attrs_attrs__:
-        _check_init(cls, entry, refuse, output)
-        if entry.converter is not None and not output:
+        _check_init(cls, entry, refuse, written)
+        if entry.converter is not None and not written:
             raise refuse(cls, f"the converter of field {entry.name} would not be run", "convert in the function")
-        if entry.name.startswith("_"):
-            raise refuse(cls, f"field {entry.name} would be left out of results for its _", "rename it")
+        if entry.name.startswith("_") and written:
+            raise refuse(cls, f"field {entry.name} would be left out of what is written, for its _", "rename it")
         nothing = type(entry.default).__name__ == "_Nothing"
         factory = getattr(entry.default, "factory", None) if type(entry.default).__name__ == "Factory" else None
         default = UNSET if nothing else _published(UNSET if factory else entry.default, factory, UNSET)

@@ -63,12 +63,7 @@ SEQUENCES = {
     collections.abc.MutableSequence,
     collections.abc.Sequence,
 }
-SETS = {
-    set: set,
-    frozenset: frozenset,
-    collections.abc.Set: set,
-    collections.abc.MutableSet: set,
-}
+SETS = {set: set, frozenset: frozenset, collections.abc.Set: set, collections.abc.MutableSet: set}
 MAPPINGS = {dict, collections.abc.Mapping, collections.abc.MutableMapping}
 WRAPPERS = {typing.Required, typing.NotRequired, typing.Final, typing.ClassVar}
 
@@ -81,14 +76,21 @@ class Deriver:
         noun: what else it is than a tool, for the same.
         scope: names of the function's closure and of the functions around it.
         output: types are returned, not taken: Decimal is a string then and a set has unique items.
+        kept: their values are read back as this server wrote them; no client filled them.
     """
 
     def __init__(
-        self, tool: str, scope: dict[str, Any] | None = None, *, output: bool = False, noun: str = "tool"
+        self,
+        tool: str,
+        scope: dict[str, Any] | None = None,
+        *,
+        output: bool = False,
+        kept: bool = False,
+        noun: str = "tool",
     ) -> None:
         self.tool, self.noun = tool, noun
         self.scope = scope or {}
-        self.output = output
+        self.output, self.kept = output, kept
         self.objects: dict[Any, ObjectNode] = {}
         self._argument = self._where = "type"
         self._aliases: list[Any] = []
@@ -165,6 +167,8 @@ class Deriver:
     def _plain(self, annotation: Any, base: Any, limits: Constraints) -> Node:
         if base is Any or base is object:
             return AnyNode()
+        if base is msgspec.Raw and self.kept:
+            return AnyNode(annotation=base)
         if base is None or base is type(None):
             return NullNode(annotation=None)
         if base is bool:
@@ -204,7 +208,7 @@ class Deriver:
             reason, fixed, instead = str(error).partition("; ")
             raise (self.refusal(inner, reason, instead) if fixed else self.refusal(inner, reason)) from None
         for mark in marks:
-            if isinstance(mark, metadata.NO_MARKS) or (isinstance(mark, type) and mark.__module__ == "builtins"):
+            if metadata.is_unread(mark):
                 from .slips import warn_beside  # of mistakes only
 
                 warn_beside(mark, partial(self.refusal, inner))
@@ -351,13 +355,13 @@ class Deriver:
             target = self.objects[annotation] = ObjectNode(name=classes.def_name(annotation), annotation=annotation)
             where, self._where = self._where, f"class {target.name} ({self._argument})"
             inside, self.inside = self.inside, True
-            shape = classes.shape(annotation, base, self.scope, self.refusal, output=self.output)
+            shape = classes.shape(annotation, base, self.scope, self.refusal, written=self.output or self.kept)
             target.description = shape.description
             target.closed, target.positional = shape.closed, shape.positional
             target.tag_field, target.tag = shape.tag_field, shape.tag
             for entry in shape.fields:
                 self._where = f"field {entry.name!r} of {target.name} ({self._argument})"
-                part = self._field(entry)
+                part = self._field(entry, base)
                 target.properties.append(
                     Property(
                         name=entry.name,
@@ -371,11 +375,11 @@ class Deriver:
         # msgspec asks for the tag in unions only; the schema always does.
         return RefNode(target=target, annotation=annotation, exact=target.tag_field is None)
 
-    def _field(self, entry: classes.FieldShape) -> Node:
+    def _field(self, entry: classes.FieldShape, owner: type) -> Node:
         node = self.node(entry.annotation)
         for mark in metadata.split(entry.annotation)[1]:
             settings = metadata.field_settings(mark)
-            if settings is None:
+            if settings is None or self.kept:
                 continue
             if settings.alias not in (None, entry.wire_name):
                 raise self.refusal(
@@ -383,7 +387,8 @@ class Deriver:
                 )
             has_default = not absent(settings.default) or settings.default_factory is not None
             if has_default and entry.required and not self.output:
-                raise self.refusal(entry.annotation, "default= has no effect there", "write it behind a = of its own")
+                instead = "write NotRequired[...]" if issubclass(owner, dict) else "write it behind a = of its own"
+                raise self.refusal(entry.annotation, "default= has no effect there", instead)
         return node
 
     def _alias(self, annotation: Any, origin: Any, limits: Constraints) -> Node:

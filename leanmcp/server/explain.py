@@ -19,7 +19,7 @@ from ..constraints import LENGTHS, NUMERIC, Constraints
 from ..schema import faults as say
 from ..schema.faults import Fault, path_text
 from ..schema.values import equal, exact
-from .branches import KINDS, branch, is_integral, is_number, names
+from .branches import branch, is_integral, is_number, names, words
 from .nodes import (
     AnyNode,
     ArrayNode,
@@ -118,14 +118,14 @@ def _number(walk: _Walk, node: NumberNode, value: Any, path: Path) -> Below:
         try:
             number = Decimal(value)
         except InvalidOperation:
-            walk.wrong_type(path, value, KINDS["Decimal"])
+            walk.wrong_type(path, value, words(node))
             return None
         if not number.is_finite():
             if node.limits.given():
                 walk.fault(path, say.NOT_FINITE, value)
             return None
     elif not is_number(value) or (node.kind == "int" and not is_integral(value)):
-        walk.wrong_type(path, value, KINDS[node.kind])
+        walk.wrong_type(path, value, words(node))
         return None
     if not _finite(number, node.kind):
         walk.fault(path, say.NOT_FINITE, value)
@@ -166,7 +166,7 @@ def _exact(number: Any) -> int | Fraction:
 
 def _text(walk: _Walk, node: TextNode, value: Any, path: Path) -> Below:
     if not isinstance(value, str):
-        walk.wrong_type(path, value, KINDS[node.kind])
+        walk.wrong_type(path, value, words(node))
         return None
     if node.kind != "str":
         _formatted(walk, node, value, path)
@@ -184,7 +184,7 @@ def _formatted(walk: _Walk, node: TextNode, value: str, path: Path) -> None:
     try:
         msgspec.convert(value, node.annotation)
     except (msgspec.ValidationError, ValueError, UnicodeError, OverflowError):
-        walk.fault(path, say.expected(KINDS[node.kind]), value)
+        walk.fault(path, say.expected(words(node)), value)
 
 
 def _breaks(name: str, limit: int, length: int) -> bool:

@@ -168,7 +168,8 @@ def checked(schema: dict[str, Any], content: object) -> dict[str, Any]:
         raise InvalidAnswer([Fault("", say.expected("object"), content, "type")])
     needed = {name for name, value in content.items() if value is not None}.union(schema.get("required", ()))
     values = {name: content[name] for name in schema["properties"] if name in content and name in needed}
-    validator = json_schema.compile(schema)
+    fields = {name: _by_values(part) for name, part in schema["properties"].items()}
+    validator = json_schema.compile({**schema, "properties": fields})
     faults = validator.faults(values)
     for name, value in values.items():
         form = schema["properties"][name].get("format")
@@ -178,6 +179,15 @@ def checked(schema: dict[str, Any], content: object) -> dict[str, Any]:
         raise InvalidAnswer(faults)
     folded: dict[str, Any] = validator.fold(values)
     return folded
+
+
+def _by_values(field: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a choice as its values alone: faults name them, and one of them may be listed twice."""
+    if isinstance(field.get("items"), dict):
+        return {**field, "items": _by_values(field["items"])}
+    options = field.get("oneOf", field.get("anyOf"))
+    values = field.get("enum") if options is None else [option["const"] for option in options]
+    return field if values is None else {"enum": list(dict.fromkeys(values))}
 
 
 _FORMAT_NAMES = {

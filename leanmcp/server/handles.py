@@ -252,7 +252,7 @@ class StoredHandles(_Policy, Generic[V]):
     ) -> None:
         super().__init__(kind, prefix, ttl, sliding, owner)
         self._store = store
-        node = Deriver(kind, noun="handles").derive(tuple[str, type], "type=")
+        node = Deriver(kind, kept=True, noun="handles").derive(tuple[str, type], "type=")
         self._decode: Callable[[bytes], tuple[str, V]] = typed_decoder(node)
 
     async def create(self, value: V, ctx: Any = None) -> str:

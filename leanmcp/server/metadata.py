@@ -17,7 +17,7 @@ from ..constraints import Constraints, FieldExtra, absent, field_extra, read_met
 from ..fields import Field, Header
 from .nodes import Notes
 
-__all__ = ["Marks", "field_settings", "is_marker", "merge_notes", "read", "split"]
+__all__ = ["Marks", "field_settings", "is_marker", "is_unread", "merge_notes", "read", "split"]
 
 BOUNDS = {"Gt": "gt", "Ge": "ge", "Lt": "lt", "Le": "le", "MultipleOf": "multiple_of"}
 LENGTHS = {"MinLen": "min_length", "MaxLen": "max_length"}
@@ -40,8 +40,7 @@ HARMLESS = ("Strict", "Unit", "Discriminator", "Tag")
 # Where what gives a value that is not the client's is made; `Depends` of others looks like ours to the eye.
 MARKER_MODULES = tuple(f"leanmcp.server.{name}" for name in ("context", "elicitation", "injection", "resolve"))
 FOREIGN_MARKERS = ("Depends", "Security")
-NO_MARKS = (int, float, list, tuple, set, frozenset, range)
-"""What nobody can read beside a type; other libraries may."""
+_NO_MARKS = (int, float, list, tuple, set, frozenset, range)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
 
 
@@ -114,6 +113,13 @@ def is_marker(thing: Any) -> bool:
     return getattr(thing, "__module__", None) in MARKER_MODULES
 
 
+def is_unread(mark: Any) -> bool:
+    """True for what nobody here reads beside a type; other libraries may."""
+    if callable(getattr(mark, "json_schema_extra", None)):
+        return True
+    return isinstance(mark, _NO_MARKS) or (isinstance(mark, type) and mark.__module__ == "builtins")
+
+
 def is_field_info(mark: Any) -> bool:
     """True for pydantic's FieldInfo."""
     return type(mark).__name__ == "FieldInfo" and hasattr(mark, "metadata")
@@ -127,14 +133,12 @@ def _read_field_info(info: Any) -> tuple[Constraints, Notes, bool]:
         raise TypeError("Field has more than one alias; give one name")
     if getattr(info, "default_factory_takes_validated_data", None):
         raise TypeError("default_factory of Field takes the other values; give one without arguments")
-    if callable(info.json_schema_extra):
-        raise TypeError("json_schema_extra of Field is a function; give a dict")
-    extra = {"deprecated": True} if info.deprecated else {}
+    extra = {"deprecated": True} if getattr(info, "deprecated", None) else {}
     notes = Notes(
         title=info.title,
         description=info.description,
         examples=None if info.examples is None else list(info.examples),
-        extra=extra | (info.json_schema_extra or {}) or None,
+        extra=extra | (info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}) or None,
     )
     return Constraints(**found), notes, False
 

@@ -184,7 +184,7 @@ class Rounds:
         plain = self.carried.done[key]
         if kind is None:
             return plain
-        node = Deriver(self._callee.name).derive(kind, f"step {key!r}")
+        node = Deriver(self._callee.name, kept=True).derive(kind, f"step {key!r}")
         return typed_decoder(node)(msgspec.json.encode(plain))
 
     # --- the response ---------------------------------------------------------------------------------------------

@@ -62,15 +62,19 @@ class Provider(ABC):
         """What the function is called in error texts."""
         return getattr(self.function, "__qualname__", type(self.function).__qualname__).rpartition("<locals>.")[2]
 
-    def check(self, source: Source) -> None:
+    def check(self, source: Source, path: tuple[Provider, ...] = ()) -> None:
         """Make sure, when a function is registered, that every parameter on the way will have a value.
+
+        Args:
+            source: the signature of that function.
+            path: those of another kind that want the value.
 
         Raises:
             TypeError: one will not, or the functions run in a circle.
         """
         named = [parameter for parameter in source.parameters if parameter.kind is not parameter.POSITIONAL_ONLY]
         names = {parameter.name for parameter in named} | self._siblings(source).keys()
-        self._check(source, None if source.takes_rest else names, ())
+        self._check(source, None if source.takes_rest else names, path)
 
     def _check(self, source: Source, names: set[str] | None, path: tuple[Provider, ...]) -> None:
         if any(known._key == self._key for known in path):
@@ -90,6 +94,8 @@ class Provider(ABC):
                 marker.check_kind(f"{self.noun} {self.name!r}", name, kind)
             if isinstance(marker, Provider) and marker.noun == self.noun:
                 marker._check(source, names, (*path, self))
+            elif isinstance(marker, Provider):
+                marker.check(source, (*path, self))
             elif hasattr(marker, "check"):
                 marker.check(source)
 

@@ -103,18 +103,23 @@ def type_of_value(value: Any) -> str:
 
 def warn_beside(mark: Any, refusal: Callable[[str, str], TypeError]) -> None:
     """Tell the author of a value beside a type that nobody reads it, and what to write instead."""
+    fault = f"the {type(mark).__name__} beside it says nothing here"
     instead = "a description is a text, a bound is Field(ge=...)"
-    if isinstance(mark, range) and mark:
+    if hasattr(mark, "json_schema_extra"):
+        fault, instead = "the json_schema_extra beside it says nothing here, for it is a function", "give a dict"
+    elif isinstance(mark, range) and mark:
         instead = "write Field(ge={}, le={})".format(*sorted((mark[0], mark[-1])))
     elif isinstance(mark, list | tuple | set | frozenset) and mark:
         instead = f"for these values only, write Literal[{', '.join(map(repr, mark))}]"
-    logger.warning("%s [LM143]", refusal(f"the {type(mark).__name__} beside it says nothing here", instead))
+    logger.warning("%s [LM143]", refusal(fault, instead))
 
 
 def warn_of_output(fault: str, annotation: Any) -> None:
     """Tell the author of a return annotation that is of no use; some types are only sent, never decoded."""
     if "it is a value and no type" in fault:
         logger.warning("%s [LM132]", fault)
+    elif "would be left out" in fault:
+        logger.warning("%s", fault)
     elif _HAS_NO_JSON in fault and not any(part in _ONLY_ENCODED for part in members(annotation) or (annotation,)):
         if not isinstance(annotation, FunctionType | BuiltinFunctionType | ModuleType):
             instead = "return a dict, a dataclass or a Model"

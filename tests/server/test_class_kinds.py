@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import datetime
+import re
 from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any, Generic, TypeVar
 from unittest import mock
@@ -149,7 +150,6 @@ def test_what_pydantic_makes_goes_around(annotation: Any, sent: Any) -> None:
         (Computed, "field area has init=False, but clients could fill it; take a class without it"),
         (list[Counted], "field count has init=False"),
         (Converted, "the converter of field count would not be run; convert in the function"),
-        (Private, "field _count would be left out of results"),
         # msgspec makes them without their inside, and their first use ends the process.
         (Mapped, "it has no JSON form that can be decoded"),
         (Failed, "it has no JSON form that can be decoded"),
@@ -165,6 +165,22 @@ def test_a_class_that_would_not_be_what_it_is_is_refused(annotation: Any, fault:
     with pytest.raises(TypeError, match=r"tool 'tool': .*parameter 'value'") as caught:
         arguments_of(annotation, {})
     assert fault in str(caught.value)
+
+
+def test_a_private_field_of_attrs_is_taken_and_not_written(caplog: pytest.LogCaptureFixture) -> None:
+    """Ours: msgspec reads it by its name, and leaves it out of what it writes."""
+
+    def tool() -> Any:
+        return Private(2)
+
+    assert arguments_of(Private, {"_count": 2}) == Private(2)
+    tool.__annotations__["return"] = Private
+    fault = "tool 'tool': class Private (return value) has type Private: field _count would be left out of what is "
+    fault += "written, for its _; rename it"
+    with pytest.raises(TypeError, match=re.escape(fault)):
+        MCPServer("classes").add_tool(tool, structured_output=True)
+    serving(tool)
+    assert [record.getMessage() for record in caplog.records] == [fault]
 
 
 def test_a_computed_field_is_in_results() -> None:
@@ -193,12 +209,30 @@ def test_a_type_variable_stands_for_its_default(annotation: Any, sent: Any) -> N
 
 def test_a_time_that_must_have_a_zone_has_one() -> None:
     """Ours: `tz=` of msgspec is a constraint as the others are."""
-    zoned = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
-    arguments_of(zoned | None, "2026-11-30T09:00:00Z")
-    with pytest.raises(InvalidArguments, match="value: Input should be a valid datetime"):
-        arguments_of(zoned, "2026-11-30T09:00:00")
+    arguments_of(Annotated[datetime.datetime, msgspec.Meta(tz=True)] | None, "2026-11-30T09:00:00Z")
     with pytest.raises(TypeError, match="constraint tz does not fit"):
         arguments_of(Annotated[str, msgspec.Meta(tz=True)], "2026-11-30")
+
+
+@pytest.mark.parametrize(
+    ("kind", "tz", "sent", "wanted"),
+    [
+        (datetime.datetime, True, "2026-11-30T09:00:00", "datetime with a time zone, such as 2026-11-30T09:00:00Z"),
+        (datetime.datetime, False, "2026-11-30T09:00:00Z", "datetime without a time zone, such as 2026-11-30T09:00:00"),
+        (datetime.time, True, "09:00:00", "time with a time zone, such as 09:00:00Z"),
+        (datetime.time, False, "09:00:00Z", "time without a time zone, such as 09:00:00"),
+    ],
+)
+def test_a_time_is_told_whether_it_has_a_zone(kind: Any, tz: bool, sent: str, wanted: str) -> None:
+    """Ours: what stands there as an example is taken."""
+    bounded = Annotated[kind, msgspec.Meta(tz=tz)]
+    with pytest.raises(InvalidArguments) as refusal:
+        arguments_of(bounded, sent)
+    fault = f"Invalid arguments for tool tool:\nvalue: Input should be a valid {wanted}"
+    assert str(refusal.value) == f'{fault}, got "{sent}"'
+    arguments_of(bounded, wanted.rpartition(" ")[2])
+    with pytest.raises(InvalidArguments, match=f"a valid {wanted} or a valid boolean, got 5"):
+        arguments_of(bounded | bool, 5)
 
 
 def _kind(value: Any) -> str:

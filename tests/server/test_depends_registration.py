@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 
 from leanmcp import Depends, Limits, MCPServer
+from leanmcp.elicit import Resolve
 from tests.support.depends import plain, resources, result_of
 from tests.support.lines import Lines, call_once, run, text_of
 from tests.support.processes import request
@@ -66,6 +67,24 @@ def test_a_circle_is_refused(mcp: MCPServer) -> None:
         return bird
 
     with pytest.raises(TypeError, match="dependencies run in a circle: hen -> rooster -> hen"):
+        mcp.add_tool(tool)
+
+
+def test_a_circle_through_dependencies_and_resolvers_is_refused(mcp: MCPServer) -> None:
+    """Ours: as one of dependencies alone is."""
+
+    def egg(bird: Any) -> str:
+        return str(bird)
+
+    def bird(egg: Any) -> str:
+        return str(egg)
+
+    def tool(bird: Any) -> str:
+        return str(bird)
+
+    egg.__annotations__["bird"] = tool.__annotations__["bird"] = Annotated[str, Depends(bird)]
+    bird.__annotations__["egg"] = Annotated[str, Resolve(egg)]
+    with pytest.raises(TypeError, match="tool 'tool': dependencies run in a circle: bird -> egg -> bird"):
         mcp.add_tool(tool)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import (
     Annotated,
     Any,
+    TypedDict,
 )
 
 import pydantic
@@ -61,12 +62,17 @@ def test_field_as_the_default_of_a_dataclass_is_refused() -> None:
     class Inner(Model):
         x: Annotated[int, Field(default=3)]
 
+    class Row(TypedDict):
+        x: Annotated[int, Field(default=3)]
+
     with pytest.raises(TypeError, match="field x has Field as its default"):
         of(Wrong)
     with pytest.raises(TypeError, match="alias= has no effect there"):
         of(Alias)
     with pytest.raises(TypeError, match="default= has no effect there; write it behind a ="):
         of(Inner)
+    with pytest.raises(TypeError, match=r"default= has no effect there; write NotRequired\[\.\.\.\]"):
+        of(Row)
 
 
 def test_a_refusal_inside_a_class_names_its_field_and_the_parameter() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from leanmcp import Field, Model
 from leanmcp.elicit import Accepted, Elicit, titled
-from leanmcp.server.forms import InvalidAnswer, form_of
+from leanmcp.server.forms import InvalidAnswer, checked, form_of
 from leanmcp.types import ElicitResult
 from tests.support.forms import Colour, OnModel, OnTypedDict
 from tests.support.spec import AVAILABLE, REASON, validator
@@ -180,7 +180,8 @@ def test_a_typed_dict_is_a_form() -> None:
         ("day", "2026-02-30", "Input should be a date"),
         ("moment", "2026-07-28", "Input should be a date and time"),
         ("colour", "#00f", "Input should be '#f00' or '#0f0'"),
-        ("colour", ["#f00"], "Input should be a valid string"),
+        ("colour", ["#f00"], "Input should be '#f00' or '#0f0'"),
+        ("size", 7, "Input should be 's' or 'l'"),
         ("size", "m", "Input should be 's' or 'l'"),
         ("count", 0, "Input should be greater than or equal to 1"),
         ("count", 10, "Input should be less than or equal to 9"),
@@ -194,7 +195,7 @@ def test_a_typed_dict_is_a_form() -> None:
         ("sizes", [], "List should have at least 1 item"),
         ("sizes", ["s", "l", "s"], "List should have at most 2 items"),
         ("sizes", ["m"], "Input should be 's' or 'l'"),
-        ("sizes", [["s"]], "Input should be"),
+        ("sizes", [["s"]], "Input should be 's' or 'l'"),
     ],
 )
 def test_an_answer_is_held_against_the_form(kind: type, name: str, value: Any, fault: str) -> None:
@@ -279,3 +280,17 @@ def test_choices_may_have_titles(kind: type) -> None:
     assert (data.text, data.typed, data.many, data.several) == ("#f00", Colour.GREEN, ["#0f0"], [Colour.RED])
     assert answered(kind, typed="#00f") == "typed: Input should be '#f00' or '#0f0'"
     assert answered(kind, typed="#f00", many=["#00f"]) == "many[0]: Input should be '#f00' or '#0f0'"
+    assert answered(kind, typed=5) == "typed: Input should be '#f00' or '#0f0'"
+
+
+@pytest.mark.parametrize(("listed", "one"), [("oneOf", "a"), ("anyOf", ["a", "a"])])
+def test_a_choice_may_be_listed_twice(listed: str, one: Any) -> None:
+    """Ours: JSON Schema lets no value fit `oneOf` twice, but a user who chose it has answered."""
+    choices = {listed: [{"const": "a", "title": "A"}, {"const": "a", "title": "Also A"}]}
+    schema = {
+        "type": "object",
+        "properties": {"x": choices if listed == "oneOf" else {"type": "array", "items": choices}},
+    }
+    assert checked(schema, {"x": one}) == {"x": one}
+    with pytest.raises(InvalidAnswer, match=r"^x(\[0\])?: Input should be 'a'$"):
+        checked(schema, {"x": "b" if listed == "oneOf" else ["b"]})

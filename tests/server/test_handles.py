@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import decimal
 import logging
 import pathlib
 import re
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
+import attrs
 import msgspec
 import pydantic
 import pytest
 
-from leanmcp import Context, Handles, MCPServer, Model, ToolError
+from leanmcp import Context, Field, Handles, MCPServer, Model, ToolError
 from leanmcp.server.handles import Store, StoredHandles
 from tests.support.spec import request
 
@@ -307,9 +309,28 @@ class Places(Model):
     folder: pathlib.Path
 
 
+@dataclasses.dataclass
+class Area:
+    width: int
+    is_wide: bool = dataclasses.field(init=False, default=False)
+
+
+@attrs.define
+class Counted:
+    count: Annotated[int, Field(default=1)] = attrs.field(converter=int)
+
+
+@attrs.define
+class Private:
+    _count: int
+
+
 @pytest.mark.parametrize(
     ("kind", "value"),
     [
+        (Area, Area(2)),
+        (Counted, Counted("3")),
+        (dict[str, msgspec.Raw], {"a": msgspec.Raw(b"[1]")}),
         (Item, Item(price=decimal.Decimal("1.50"))),
         (dict[int, Item], {1: Item(price=decimal.Decimal(2))}),
         (Places, Places(folder=pathlib.Path("a"))),
@@ -326,8 +347,9 @@ def test_stored_values_may_be_what_a_parameter_may_be(kind: Any, value: Any) -> 
             await handles.create(float("nan"))
 
     asyncio.run(main())
-    with pytest.raises(TypeError, match="handles 'basket': type= has type complex"):
-        StoredHandles(MemoryStore(Clock()), complex, kind="basket")
+    for refused, fault in ((complex, "type= has type complex"), (Private, "field _count would be left out")):
+        with pytest.raises(TypeError, match=f"handles 'basket': .*{fault}"):
+            StoredHandles(MemoryStore(Clock()), refused, kind="basket")
 
 
 def test_store_is_asked_for_keys_of_ours_only() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import decimal
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import msgspec
@@ -263,10 +263,16 @@ class Folder(Model):
     invoices: list[Invoice]
 
 
+@dataclass
+class Area:
+    width: int
+    is_wide: bool = field(init=False, default=False)
+
+
 @pytest.mark.parametrize(
     ("made", "kind"),
-    [(Invoice(), Invoice), ([Invoice()], list[Invoice]), (Folder(invoices=[Invoice()]), Folder)],
-    ids=["model", "list", "struct"],
+    [(Invoice(), Invoice), ([Invoice()], list[Invoice]), (Folder(invoices=[Invoice()]), Folder), (Area(2), Area)],
+    ids=["model", "list", "struct", "computed"],
 )
 def test_a_step_gives_objects_of_the_type_that_is_asked_for(made: Any, kind: Any) -> None:
     """Ours: those of pydantic too, alone and inside of others."""

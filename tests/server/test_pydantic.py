@@ -333,7 +333,6 @@ def test_a_deprecated_parameter_is_published_as_one() -> None:
         (Book | Model, "pydantic"),
         (Annotated[Book, Field(ge=1)], "constraint ge does not fit"),
         (Annotated[int, Field(validation_alias=pydantic.AliasChoices("a", "b"))], "more than one alias"),
-        (Annotated[int, Field(json_schema_extra=lambda schema: schema.clear())], "is a function; give a dict"),
         (list[Book] | list[Cat], "apart; write one list of both"),
     ],
 )
