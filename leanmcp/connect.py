@@ -171,7 +171,7 @@ def _parameters(command: str, *args: str) -> str:
 
 def _http(address: str, headers: Mapping[str, str] | None, auth: Auth | None) -> Transport:
     from . import __version__
-    from .transports.http_client import HTTPTransport  # brings h11 and ssl, which other transports do without
+    from .transports.http_client import HTTPTransport  # brings ssl, which other transports do without
 
     url, uds = address, ""
     if address.startswith("unix:"):

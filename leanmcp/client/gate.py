@@ -112,6 +112,9 @@ async def pass_gates(gates: Sequence[Gate], call: Call, send: Send) -> Any:
     return result
 
 
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
 def plain_arguments(tool: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return a copy of arguments in plain JSON values.
 
@@ -120,7 +123,7 @@ def plain_arguments(tool: str, arguments: Mapping[str, Any] | None) -> dict[str,
     Raises:
         TypeError: something in them that JSON cannot carry.
     """
-    return msgspec.json.decode(encode_arguments(tool, arguments), type=dict[str, Any])
+    return _decode(encode_arguments(tool, arguments))
 
 
 class Guards:

@@ -178,7 +178,7 @@ def _has_json(value: object) -> bool:
         msgspec.json.encode(value)
     except (TypeError, UnicodeEncodeError):
         return False
-    return not _is_endless(msgspec.to_builtins(value))
+    return not _is_endless(msgspec.to_builtins(value, enc_hook=repr))  # for msgspec.Raw, which is JSON already
 
 
 def refuse_unsendable(name: str, arguments: Any) -> None:

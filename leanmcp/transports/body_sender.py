@@ -40,12 +40,12 @@ class BodySender(Connection):
         self._writable = asyncio.Event()
         self._writable.set()
         self.deadline = _NEVER
-        if owner.stalled:
-            self.pause_writing()
 
     def begin(self, segments: Segments, close: bool) -> None:
         """Send `segments`, whose first one is the head, and end the connection behind them if `close`."""
         self._owner.hand_to(self)
+        if self.stalled:
+            self.pause_writing()  # its clock begins anew
         self.task = self._server.loop.create_task(self._send(segments, close))
 
     async def _send(self, segments: Segments, close: bool) -> None:

@@ -369,7 +369,9 @@ async def open_socket(origin: Origin) -> socket.socket:
     except socket.gaierror:
         found = await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
     fault = OSError(f"{origin.host} has no address")
-    for family, kind, number, _, address in found:
+    todo = [(entry, _NEXT_ADDRESS) for entry in found[:-1]] + [(entry, None) for entry in found[-1:]]
+    for entry, seconds in todo:  # which grows
+        family, kind, number, _, address = entry
         try:
             sock = socket.socket(family, kind, number)
         except OSError as error:  # of a family that this machine does not have
@@ -377,11 +379,13 @@ async def open_socket(origin: Origin) -> socket.socket:
             continue
         sock.setblocking(False)
         try:
-            async with asyncio.timeout(None if address == found[-1][4] else _NEXT_ADDRESS):
+            async with asyncio.timeout(seconds) as clock:
                 await loop.sock_connect(sock, address)
         except OSError as error:
             sock.close()
             fault = error
+            if clock.expired():  # it may have been slow, and is asked again where no other one answers
+                todo.append((entry, None))
         except BaseException:
             sock.close()
             raise

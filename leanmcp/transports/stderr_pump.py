@@ -75,9 +75,10 @@ class StderrPump:
         self._source, sink = os.pipe()
         os.dup2(sink, 2)
         os.close(sink)
-        crashes = sys.modules.get("faulthandler")
-        if crashes is not None and crashes.is_enabled():
-            crashes.enable(self._real)  # the thread ends with the process
+        # The thread ends with the process. A program that has enabled it itself may have given it a file of its own.
+        by_option = sys.flags.dev_mode or "faulthandler" in sys._xoptions or os.environ.get("PYTHONFAULTHANDLER")
+        if by_option and (crashes := sys.modules.get("faulthandler")) is not None and crashes.is_enabled():
+            crashes.enable(self._real)
         os.set_blocking(self._source, False)
         self._stopped, self._stop = os.pipe()
         self._kept = bytearray()

@@ -128,8 +128,9 @@ def test_arguments_without_a_json_form_are_refused(method: str, check: bool) -> 
                 with pytest.raises(TypeError, match=r"^call_tool\('t'\): arguments that have no JSON form: 'a'"):
                     await call("t", arguments)
             await call("t", Point(None))
+            await call("t", {"x": msgspec.Raw(b"null")})
         sent = [message["params"] for message in transport.requests if message["method"] == "tools/call"]
-        assert [params["arguments"] for params in sent] == [{"x": None}]
+        assert [params["arguments"] for params in sent] == [{"x": None}] * 2
 
     asyncio.run(main())
 

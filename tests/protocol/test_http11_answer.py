@@ -182,7 +182,7 @@ ODD_HEADS = st.builds(
 @given(ODD_HEADS)
 @example(b"HTTP/1.1 404 Not Found\r\nX: a\r\n  b \r\nContent-Length: 2, 2\r\ncontent-length: 2\r\n\r\n")
 def test_heads_are_read_as_h11_reads_them(raw: bytes) -> None:
-    """Ours: property, h11 as oracle."""
+    """Ours: property, h11 as oracle; a connection whose answer frames its body in both ways has no other one."""
     connection = h11.Connection(h11.CLIENT)
     connection.send(h11.Request(method="POST", target="/", headers=[("Host", "x"), ("Content-Length", "0")]))
     connection.send(h11.EndOfMessage())
@@ -192,7 +192,8 @@ def test_heads_are_read_as_h11_reads_them(raw: bytes) -> None:
         event = connection.next_event()
         assert isinstance(event, h11.Response | h11.InformationalResponse)
         options = b",".join(value for name, value in event.headers if name == b"connection").lower().split(b",")
-        keeps = event.http_version > b"1.0" and b"close" not in map(bytes.strip, options)
+        framed = {b"content-length", b"transfer-encoding"} <= {name for name, _ in event.headers}
+        keeps = event.http_version > b"1.0" and b"close" not in map(bytes.strip, options) and not framed
         expected = AnyHead(event.status_code, event.headers.raw_items(), keeps)
     except h11.RemoteProtocolError:
         expected = None

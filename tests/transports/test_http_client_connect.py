@@ -15,6 +15,8 @@ from leanmcp.errors import CannotConnect
 from leanmcp.limits import HTTPClientLimits
 from leanmcp.transports import http_client_connection
 from leanmcp.transports.http_client import HTTPTransport
+from leanmcp.transports.http_client_connection import open_socket
+from leanmcp.transports.http_client_url import Origin
 from tests.support.bad_http_server import bad_server
 from tests.support.processes import DEADLINE
 
@@ -87,6 +89,28 @@ def test_peer_that_answers_tls_with_plain_text_is_told_apart() -> None:
             await transport.close()
 
     asyncio.run(main())
+
+
+def test_address_that_was_slow_is_asked_again_where_no_other_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours: it may have lost its first packets; how long it has in all is `connect_timeout`'s business."""
+    monkeypatch.setattr(http_client_connection, "_NEXT_ADDRESS", 0.01)
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, 80)) for host in ("127.0.0.2", "127.0.0.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    tried: list[str] = []
+
+    async def connect(_: socket.socket, address: tuple[str, int]) -> None:
+        tried.append(address[0])
+        if address[0] == "127.0.0.1":
+            raise ConnectionRefusedError
+        if tried.count(address[0]) == 1:
+            await asyncio.Event().wait()
+
+    async def main() -> None:
+        monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", connect)
+        (await open_socket(Origin("http", "two.example", 80))).close()
+
+    asyncio.run(asyncio.wait_for(main(), DEADLINE))
+    assert tried == ["127.0.0.2", "127.0.0.1", "127.0.0.2"]
 
 
 @pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, uvloop.new_event_loop])

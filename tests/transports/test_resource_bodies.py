@@ -285,6 +285,7 @@ class Answering:
         """Answer, perhaps a client that is behind with reading."""
         if self.stalled:
             channel.pause_writing()
+            channel._unsent = 5_000  # what it is behind has settled
         return Response(200, cast("list[bytes]", [b"[", self.part, b"]"]))
 
     def failure(self, error: Exception, request: Request) -> Response:
@@ -327,6 +328,7 @@ def test_an_answer_begins_when_the_client_has_read_what_went_before() -> None:
                     await asyncio.sleep(0)
                 assert part.reads == 1
                 [sender] = server.connections
+                assert sender._unsent == float("inf"), "how long it may take is settled anew"
                 sender.resume_writing()
                 await reader.readuntil(b"\r\n\r\n")
                 assert await reader.readexactly(100_002) == b"[%b]" % (b"1" * 100_000)

@@ -274,6 +274,21 @@ def test_what_faulthandler_writes_of_a_crash_arrives(tmp_path: Any) -> None:
     assert b"line 8 in crash" in done.stderr
 
 
+def test_a_file_of_the_program_s_own_keeps_what_faulthandler_writes(tmp_path: Any) -> None:
+    """Ours: nobody can ask which file was given."""
+    file = tmp_path / "server.py"
+    file.write_text(
+        "import faulthandler, os\nfrom leanmcp import MCPServer\nfaulthandler.enable(open('crash.log', 'w'))\n"
+        "mcp = MCPServer('crash')\n\n@mcp.tool\n"
+        'async def crash() -> None:\n    """Crash."""\n    os.abort()\n\nmcp.run()\n'
+    )
+    line = encode(call("crash")) + b"\n"
+    subprocess.run(
+        [sys.executable, str(file)], input=line, capture_output=True, env=BUFFERED, timeout=DEADLINE, cwd=tmp_path
+    )
+    assert "line 9 in crash" in (tmp_path / "crash.log").read_text()
+
+
 def test_what_is_printed_after_serving_arrives_too(tmp_path: Any) -> None:
     """Ours: the rest of a program, and what it registered for its end, on both descriptors."""
     file = tmp_path / "server.py"
