@@ -4,7 +4,8 @@ Such a fork shares the descriptor through which Python tells an event loop of si
 SIGTERM that ends the workers of a `multiprocessing.Pool`, would end the server and not the fork. And one that returned
 from its tool, or raised, would go on as a second server on the same descriptors.
 
-In: whether the loop of this process handles its signals. Out: forks that signals end, and that end with their tool.
+In: whether the loop of this process handles its signals. Out: forks that signals end, and that end with their tool:
+they watch the frame that has called the tool, as a debugger does, so that calls of functions take them longer.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import signal
 import sys
 import threading
 from contextlib import suppress
+from opcode import opname
 from types import FrameType
 from typing import Any, ClassVar, NoReturn
 
@@ -74,7 +76,7 @@ def _ignore(*_: object) -> None:
 
 def _end_tool(frame: FrameType, event: str, arg: Any) -> NoReturn:
     """Fork: the tool has returned or raised; or it awaits, which leaves our code, too."""
-    if event == "return":
+    if event == "return" and not opname[frame.f_code.co_code[frame.f_lasti]].startswith("RETURN"):  # it yields
         _end(RuntimeError(_AWAITS))
     if event != "exception" or isinstance(arg[1], StopIteration):  # by which a coroutine returns
         _end(None)

@@ -266,8 +266,9 @@ class Stop:
         """Thread: end the process where the loop is held for longer than calls have, and cannot hear of the end."""
         if self._since is not None:
             over, code = time.monotonic() - self._since > self.drain, self.exit_code or 128 + signal.SIGTERM
-        else:
-            over, code = seconds > self._patience and self.streams is not None and self.streams.has_hung_up(), 0
+        else:  # a program that runs the loop itself has an end of its own to come to
+            host = self.streams if self._handles_signals else None
+            over, code = host is not None and seconds > self._patience and host.has_hung_up(), 1
         if over:
             from .last_threads import end_process  # of what goes wrong only
 

@@ -86,8 +86,8 @@ ENDS = {"return": 0, "exit": 0, "exit 3": 3, "exit text": 1, "raise": 1}
 
 @pytest.mark.parametrize(
     ("tool", "ends"),
-    [("fork", {**ENDS, "await": 1}), ("fork_in_thread", ENDS), ("fork_on_loop", ENDS)],
-    ids=["coroutine", "thread", "loop"],
+    [("fork", {**ENDS, "await": 1}), ("fork_in_thread", ENDS), ("fork_on_loop", ENDS), ("fork_in_dependency", ENDS)],
+    ids=["coroutine", "thread", "loop", "dependency"],
 )
 def test_a_fork_that_leaves_its_tool_ends(tool: str, ends: dict[str, int]) -> None:
     """Ours: FIELD 12; it would be a second server on the same descriptors, and its parent would wait for ever."""

@@ -65,15 +65,47 @@ def test_a_second_signal_ends_the_process_at_once(tmp_path: Path, way: str) -> N
         assert b"ends without it" not in process.communicate(timeout=DEADLINE)[1]
 
 
-@pytest.mark.parametrize("code", [128 + signal.SIGINT, 0], ids=["signal", "end of input"])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("way", "code"), [*((way, 128 + signal.SIGINT) for way in WAYS), ("run", 1), ("asyncio", 1)])
 def test_the_process_ends_without_a_tool_that_goes_on(tmp_path: Path, way: str, code: int) -> None:
-    """Ours: RELIABILITY, exit at `drain`; it says whose fault it is."""
+    """Ours: RELIABILITY, exit at `drain`, of a signal or, with 1, of the end of input; it says whose fault it is."""
     with held(tmp_path, way, 0.1) as process:
-        if code:
+        if code > 1:
             process.send_signal(signal.SIGINT)
             process.wait(DEADLINE)
         log = process.communicate(timeout=DEADLINE)[1]
         assert process.returncode == code
         assert b"tool 'hold' (at " in log.splitlines()[-1]
         assert log.endswith(b" still holds the event loop; the process ends without it\n")
+
+
+PROGRAM = """
+import asyncio, contextlib, sys, time
+from leanmcp import MCPServer
+
+started = asyncio.Event()
+
+@contextlib.asynccontextmanager
+async def lifespan(server):
+    started.set()
+    yield
+
+async def main():
+    serving = asyncio.create_task(MCPServer("part", lifespan=lifespan).run_async(drain=0.1))
+    await started.wait()
+    await asyncio.sleep(0.1)
+    print("busy", file=sys.stderr, flush=True)
+    time.sleep(2)
+    sys.exit(7)
+
+asyncio.run(main())
+"""
+
+
+def test_a_program_with_a_loop_of_its_own_comes_to_its_own_end(tmp_path: Path) -> None:
+    """Ours: the host has left, but what the program does meanwhile is not ours to break off."""
+    command, pipe = [sys.executable, "-c", PROGRAM], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment()) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"busy\n"
+        process.communicate(timeout=DEADLINE)
+    assert process.returncode == 7
